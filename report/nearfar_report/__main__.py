@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .command_line import Parser, end, run
+from .command_line import FAILED, INCOMPLETE, Parser, end, run
 from .results import ResultsFile, printable, read_all
 
 if TYPE_CHECKING:
@@ -27,13 +27,14 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         description="Draws PNG and SVG figures and one self-contained HTML page from results of nearfar bench.",
         epilog="Without --text and --csv the last line of output is the path of the page. Exit status: 0 success; 1 success,"
         " but the figures leave out void samples (a wrong count under the lock, no acquisition, or a wrong loop result);"
-        " 2 nothing was written. If a run ended early, the report uses what its file holds and says so on stderr."
+        " 2 nothing was written; 3 success, but a run ended early: the report uses what its file holds and says so on stderr."
         " docs/results-format.md describes the files.",
     )
-    parser.add_argument("files", nargs="*", metavar="FILE", help="results file written by nearfar bench --output")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="results file written by nearfar bench --output; -: standard input")
     parser.add_argument(
         "--output", default="nearfar-report", metavar="DIR", help="directory to write to (default: %(default)s)"
     )
+    parser.add_argument("--overwrite", action="store_true", help="replace a report in that directory")
     parser.add_argument("--title", default="nearfar benchmark report", help="heading of the page (default: %(default)s)")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--text", action="store_true", help="print the tables as Markdown and write nothing")
@@ -41,6 +42,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--claims", metavar="FILE", help=argparse.SUPPRESS)  # of nearfar figures
     parser.add_argument("--published", metavar="FILE", help=argparse.SUPPRESS)  # of nearfar figures
     parser.add_argument("--section", action="append", metavar="TITLE", help=argparse.SUPPRESS)  # one for each file
+    parser.add_argument("--notice", action="append", default=[], metavar="TEXT", help=argparse.SUPPRESS)  # at the top
     parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)  # whether a report could be written
     arguments = parser.parse_args(argv)
     if not arguments.files and not arguments.check:
@@ -69,16 +71,16 @@ def _sections(
 ) -> list[Section]:
     """The sections of all files together; with titles, those of each file apart, in the order of the files."""
     # A late import: usage and input errors then do not wait for pandas and matplotlib.
-    from . import lock_sections, loop_sections, styles, which_lock
+    from . import sections, styles, which_lock
 
     styles.configure()
     if not titles:
         first = which_lock.sections(files)
-        return [*first, *lock_sections.sections(files, points), *loop_sections.sections(files)]
+        return [*first, *sections.sections(files, points)]
     result = []
     for file, title in zip(files, titles):
         stem = pathlib.Path(file.path).stem
-        for section in [*lock_sections.sections([file], points), *loop_sections.sections([file])]:
+        for section in sections.sections([file], points):
             pictures = [replace(picture, name=f"{stem}-{picture.name}") for picture in section.pictures]
             result.append(replace(section, title=title, pictures=pictures))
     return result
@@ -104,7 +106,7 @@ def _build(files: Sequence[ResultsFile], arguments: argparse.Namespace, warnings
         for picture in section.pictures:
             content[f"{picture.name}.png"] = picture.png
             content[f"{picture.name}.svg"] = picture.svg
-    content["index.html"] = html(Page(arguments.title, files, sections, warnings))
+    content["index.html"] = html(Page(arguments.title, files, sections, warnings, arguments.notice))
     return content
 
 
@@ -120,7 +122,7 @@ def _run(arguments: argparse.Namespace) -> int:
     files = read_all(arguments.files) if arguments.files else []
     prints = arguments.text or arguments.csv
     if not prints:
-        check_directory(arguments.output, arguments.files)
+        check_directory(arguments.output, arguments.files, arguments.overwrite)
     if arguments.check:
         _sections(files)
         return 0
@@ -138,7 +140,9 @@ def _run(arguments: argparse.Namespace) -> int:
         print(f"{PROGRAM}: {warning}", file=sys.stderr)
     if not prints:
         print(os.path.join(arguments.output, "index.html"))
-    return 1 if warnings else 0
+    if warnings:
+        return FAILED
+    return INCOMPLETE if unfinished else 0
 
 
 if __name__ == "__main__":

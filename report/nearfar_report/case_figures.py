@@ -6,14 +6,16 @@ from collections.abc import Mapping
 
 import pandas
 
-from .benchmarks import RATE, TIME, Benchmark, Cases, Column
 from .charts import BarPanel
+from .column import Column
+from .generic import key_of, measured_columns
 from .panels import full_title
 from .pictures import bar_picture
 from .published import NOTE, Published, points_of
+from .statements import Cases, Statement
 from .statistics import Summary, summarize
 from .styles import Look, Picture
-from .tables import Table, number, with_interval, world_name
+from .tables import Table, capitalised, number, with_interval, world_name
 
 NOTABLE_RATIO = 1.1
 
@@ -33,19 +35,19 @@ def _cells(frame: pandas.DataFrame, quantity: str, by_part: bool) -> dict[tuple[
     return cells
 
 
-def parts_that_matter(cases: Cases, frame: pandas.DataFrame) -> list[str]:
-    """'lock (columns)' wherever two parts have clearly different times, so that pooling hides something."""
+def parts_that_matter(cases: Cases, column: Column, frame: pandas.DataFrame) -> list[str]:
+    """'lock (columns)' wherever two parts have clearly different values, so that pooling hides something."""
     result = []
     panels = _panels(frame)
     for title, of_panel in panels:
         place = f"; {title}" if len(panels) > 1 else ""
-        cells = _cells(of_panel, TIME.key, by_part=True)
+        cells = _cells(of_panel, column.key, by_part=True)
         for series in of_panel["series"].unique():
             columns = []
-            for column in cases.columns:
-                found = [cells[(series, column, part)] for part in cases.parts if (series, column, part) in cells]
-                if any(_clearly_differ(one, other) for one in found for other in found):
-                    columns.append(column)
+            for one in cases.columns:
+                found = [cells[(series, one, part)] for part in cases.parts if (series, one, part) in cells]
+                if any(_clearly_differ(first, other) for first in found for other in found):
+                    columns.append(one)
             if columns:
                 result.append(f"{series} ({', '.join(columns)}{place})")
     return result
@@ -56,48 +58,78 @@ def _clearly_differ(one: Summary, other: Summary) -> bool:
 
 
 def pictures(
-    benchmark: str, known: Benchmark, cases: Cases, frame: pandas.DataFrame, looks: Mapping[str, Look],
+    benchmark: str, statement: Statement, cases: Cases, frame: pandas.DataFrame, looks: Mapping[str, Look],
     published: Published,
 ) -> list[Picture]:  # fmt: skip
-    """The figures that the benchmark states, each with a column of axes for each column of cases."""
-    series = ", ".join(parts_that_matter(cases, frame))
-    matters = cases.differ.format(series=series) if series else cases.alike
+    """A figure for each quantity, pooled over parts, and one of the first quantity with a bar for each part.
+
+    Each has a column of axes for each column of cases.
+    """
+    quantities, frame = measured_columns(statement, frame)
+    if not quantities:
+        return []
+    matters = parts_that_matter(cases, quantities[0], frame)
+    pooled = [
+        f"Pooled over the {cases.part}, so that n is the repetitions of all of them together.",
+        f"The {cases.part} does make a difference for {', '.join(matters)}: see the figure of all {statement.case}s."
+        if matters else f"No {statement.subject} shows a clear difference that depends on the {cases.part}.",
+    ]  # fmt: skip
+    title = capitalised(statement.title or benchmark)
     present = sorted(frame["case"].str[1].unique())
-    panels = _panels(frame)
+    beside = {(name, case[1], case[0]): point for (name, _, case), point in points_of(frame, published).items()}
+    figures = [(one, False, one.title.lower(), f"{benchmark}-{one.title.lower().replace(' ', '-')}") for one in quantities]
+    figures.append((quantities[0], True, f"all {statement.case}s", f"{benchmark}-{statement.case}s"))
     result = []
-    for figure in cases.figures:
-        beside = points_of(frame, published) if figure.by_part else {}
-        points = {(name, case[1], case[0]): point for (name, _, case), point in beside.items()}
+    for quantity, by_part, what, name in figures:
+        points = beside if by_part else {}
         drawn = [
-            BarPanel(title, list(part["series"].unique()), _cells(part, figure.quantity.key, figure.by_part), points)
-            for title, part in panels
+            BarPanel(title, list(part["series"].unique()), _cells(part, quantity.key, by_part), points)
+            for title, part in _panels(frame)
         ]
-        columns = [Column(one, figure.quantity.label, f"{one}: {cases.columns[one]}") for one in present]
-        parts = {key: f"{key}: {cases.part} {text}" for key, text in cases.parts.items()} if figure.by_part else None
-        remarks = [figure.remark.format(matters=matters), *([NOTE] if points else []), cases.remark]
-        head, alternative = f"{known.name}: {figure.what}", f"{known.name} bar chart: {figure.what}"
-        name = f"{benchmark}-{figure.name}"
+        columns = [Column(one, quantity.label, f"{one}: {cases.columns[one]}") for one in present]
+        parts = {key: f"{key}: {text}" for key, text in cases.parts.items()} if by_part else None
+        shade = [f"The shade is the {cases.part}."]
+        remarks = [*(shade if by_part else pooled), *([NOTE] if points else [])]
+        head, alternative = f"{title}: {what}", f"{title}, bar chart: {what}"
         result.append(bar_picture(drawn, columns, looks, name, head, alternative, remarks, parts))
     return result
 
 
-def tables(known: Benchmark, cases: Cases, subject: str, frame: pandas.DataFrame) -> list[Table]:
-    """Times and throughputs pooled over parts, and the times of all cases."""
+def tables(benchmark: str, statement: Statement, cases: Cases, frame: pandas.DataFrame) -> list[Table]:
+    """The quantities pooled over parts, and the first of them in all cases."""
+    quantities, frame = measured_columns(statement, frame)
+    if not quantities:
+        return []
+    first, others = quantities[0], quantities[1:]
+    title, subject = capitalised(statement.title or benchmark), capitalised(statement.subject)
     columns = [f"{column}: {text}" for column, text in cases.columns.items()]
-    pooled = Table(cases.pooled.format(name=known.name), [subject, "World", "Nodes", "Ranks", *columns], 2)
-    heads = [subject, "World", cases.part.capitalize(), "Nodes", "Ranks", *columns]
-    single = Table(cases.single.format(name=known.name), heads, 3)
+    units = {key_of(one.name): one.unit for one in statement.columns}
+    below = "".join(f"; below it the {one.title.lower()}" for one in others)
+    shown = f"{first.label}, median [95 % confidence interval]"
+    pooled = Table(
+        f"{title}, pooled over the {cases.part}: {shown}{below}, and the number of values n."
+        f" Columns: {cases.column}.",
+        [subject, "World", "Nodes", "Ranks", *columns], 2,
+    )  # fmt: skip
+    single = Table(
+        f"{title}, all {statement.case}s: {shown}. Columns: {cases.column}.",
+        [subject, "World", capitalised(cases.part), "Nodes", "Ranks", *columns], 3,
+    )  # fmt: skip
     for (world, nodes, ranks), of_place in frame.groupby(["world", "nodes", "ranks"]):
-        times = _cells(of_place, TIME.key, by_part=False)
-        rates = _cells(of_place, RATE.key, by_part=False)
-        apart = _cells(of_place, TIME.key, by_part=True)
+        all_cells = {one.label: _cells(of_place, one.key, by_part=False) for one in quantities}
+        apart = _cells(of_place, first.key, by_part=True)
         counts = [str(nodes), str(ranks)]
         for series in of_place["series"].unique():
             row = [series, world_name(world), *counts]
             for column in cases.columns:
-                rate = rates.get((series, column, ""))
-                second = f"\n{number(rate.median)} Mio/s, n = {rate.n}" if rate else ""
-                row.append(with_interval(times.get((series, column, ""))) + second)
+                of_case = {label: cells.get((series, column, "")) for label, cells in all_cells.items()}
+                value = of_case[first.label]
+                more = [
+                    f"{number(found.median)} {units[one.key]}".rstrip() for one in others
+                    if (found := of_case[one.label])
+                ]  # fmt: skip
+                more += [f"n = {value.n}"] if value else []
+                row.append("\n".join([with_interval(value), *([", ".join(more)] if more else [])]))
             pooled.rows.append(row)
             for part, text in cases.parts.items():
                 cells = [apart.get((series, column, part)) for column in cases.columns]

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-from .benchmarks import Column
+from .column import Column
 from .statistics import Summary
 from .styles import FAINT, NOTE, TEXT, Look
 from .tables import power_of_ten, short_number, tick_number
@@ -116,7 +116,7 @@ def bar_chart(
 
 def _shade(look: Look | None, index: int, count: int) -> str:
     """The colour of one bar in a group: full for the first, lighter for the others (grey in the legend)."""
-    base = look or Look("#555555", "o", "-", "", False)
+    base = look or Look("#555555", "o", "-", False)
     return base.lightened(0.0 if count == 1 else 0.62 * index / (count - 1))
 
 
@@ -155,9 +155,7 @@ def _cross(axes: Axes, x: float, y: float, colour: str = TEXT) -> None:
 def _bar(axes: Axes, y: float, thickness: float, summary: Summary, look: Look, colour: str, logarithmic: bool) -> None:
     """One median with whisker and number: a bar from zero, or a dot where the axis is logarithmic."""
     if not logarithmic:
-        axes.barh(
-            y, summary.median, height=thickness * 0.94, color=colour, hatch=look.hatch, edgecolor="white", linewidth=0.4
-        )
+        axes.barh(y, summary.median, height=thickness * 0.94, color=colour, edgecolor="white", linewidth=0.4)
     elif summary.median > 0:
         axes.axhline(y, color="#E6E6E6", linewidth=0.8, zorder=0.5)
         axes.plot(

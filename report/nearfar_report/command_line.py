@@ -6,12 +6,19 @@ import argparse
 import codecs
 import io
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable
 from typing import NoReturn
 
-from .fields import ReportError, printable
+from .fields import LostOutput, ReportError, printable
+
+
+# Exit statuses; docs/scripting.md has those of all subcommands.
+FAILED = 1
+BAD_INPUT = 2
+INCOMPLETE = 3
 
 
 class Parser(argparse.ArgumentParser):
@@ -23,11 +30,14 @@ class Parser(argparse.ArgumentParser):
 
 def run(program: str, action: Callable[[], int]) -> int:
     """The status that the action returns; whatever goes wrong in it takes one line on stderr."""
+    failed = BAD_INPUT
     try:
         _prepare_streams()
         status = action()
         sys.stdout.flush()
         return status
+    except LostOutput as error:
+        problem, failed = str(error), FAILED
     except ReportError as error:
         problem = str(error)
     except ModuleNotFoundError as error:
@@ -43,9 +53,13 @@ def run(program: str, action: Callable[[], int]) -> int:
         )
     except MemoryError:
         problem = "out of memory: raise the limit if there is one (ulimit -v), or name fewer results files"
+    except BrokenPipeError:
+        _end_by_signal(signal.SIGPIPE)
+        raise
     except OSError as error:
         sys.stdout = None  # what is left in its buffer must not fail once more
         problem = f"cannot write standard output: {error.strerror}; free space or send it elsewhere"
+        failed = FAILED
     except KeyboardInterrupt:
         return 130
     except Exception as error:  # a user has no use for a traceback
@@ -54,7 +68,13 @@ def run(program: str, action: Callable[[], int]) -> int:
             return 2
         problem = f"a fault of {program} itself: {error!r}; please report it with what NEARFAR_TRACEBACK=1 shows"
     print(f"{program}: {printable(problem)}", file=sys.stderr)
-    return 2
+    return failed
+
+
+def _end_by_signal(number: signal.Signals) -> None:
+    """Ends the process as if nobody had caught the signal: whoever reads no more wants no message."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 def end(main: Callable[[], int]) -> NoReturn:
@@ -76,7 +96,7 @@ def _prepare_streams() -> None:
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # otherwise print would write to stdout
     if sys.stdout is None:
-        raise ReportError("cannot write to standard output: it is closed; send it to a file or to /dev/null")
+        raise LostOutput("cannot write standard output: it is closed; send it to a file or to /dev/null")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors=_AS_FAR_AS_POSSIBLE)
 

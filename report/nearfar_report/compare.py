@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from .command_line import Parser, end, run
+from .command_line import FAILED, INCOMPLETE, Parser, end, run
 from .fields import text_of
 from .results import Record, ReportError, ResultsFile, Sample, printable, read_all
 from .statements import JUDGED, in_users_order
@@ -22,6 +23,7 @@ SCHEMA = "nearfar.compare/1"
 LEAST_REPETITIONS = 4
 LEVEL = 0.05
 RESAMPLES = 2000
+TOO_FEW = "too few repetitions"
 
 # A configuration as names and values, benchmark and object first; last the column if several columns hold times.
 Point = tuple[tuple[str, str], ...]
@@ -44,8 +46,9 @@ class Verdict:
     after_ns: float
     low: float
     high: float
-    p: float
+    p: float  # of this test alone
     text: str
+    adjusted_p: float = math.nan  # of all tests together
 
     @property
     def ratio(self) -> float:
@@ -54,7 +57,7 @@ class Verdict:
 
 
 def judge(before: Sequence[float], after: Sequence[float], bound: float) -> Verdict:
-    """Compares the times of the repetitions.
+    """Compares the times of the repetitions, as if there was no other comparison.
 
     They differ if Mann and Whitney's test says so at the 5 % level and the interval of the ratio of the medians,
     by bootstrap, leaves 1 out. A difference in medians beyond the bound is a regression, or a gain.
@@ -67,7 +70,7 @@ def judge(before: Sequence[float], after: Sequence[float], bound: float) -> Verd
 
     medians = float(numpy.median(before)), float(numpy.median(after))
     if min(len(before), len(after)) < LEAST_REPETITIONS:
-        return Verdict(*medians, math.nan, math.nan, math.nan, "too few repetitions")
+        return Verdict(*medians, math.nan, math.nan, math.nan, TOO_FEW)
     p = float(stats.mannwhitneyu(before, after).pvalue)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of repetitions that are all alike
@@ -84,6 +87,39 @@ def judge(before: Sequence[float], after: Sequence[float], bound: float) -> Verd
     else:
         text = "faster" if change < 1 / (1 + bound) else "faster within the bound"
     return Verdict(*medians, low, high, p, text)
+
+
+def adjusted(ps: Sequence[float]) -> list[float]:
+    """The p of each test where all are made, by Holm: one in twenty families of tests without any effect has one below 5 %."""
+    result, largest = [1.0] * len(ps), 0.0
+    for rank, index in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        largest = max(largest, min(1.0, (len(ps) - rank) * ps[index]))
+        result[index] = largest
+    return result
+
+
+def least_p(one: int, other: int) -> float:
+    """The smallest p that this number of repetitions can give: that of two sides that do not overlap."""
+    return 2 / math.comb(one + other, one)
+
+
+def least_repetitions(comparisons: int) -> int:
+    """The repetitions on each side by which a difference can show among so many comparisons."""
+    return next(count for count in itertools.count(LEAST_REPETITIONS) if least_p(count, count) * comparisons < LEVEL)
+
+
+def judge_all(old: Mapping[Point, Times], new: Mapping[Point, Times], bound: float) -> dict[Point, Verdict]:
+    """The verdicts on all configurations of both, which hold together."""
+    verdicts = {point: judge(times.all, new[point].all, bound) for point, times in old.items() if point in new}
+    tested = [point for point, one in verdicts.items() if not math.isnan(one.p)]
+    for point, p in zip(tested, adjusted([verdicts[point].p for point in tested])):
+        one = verdicts[point]
+        text = one.text
+        if text != "same" and p >= LEVEL:
+            sizes = len(old[point].all), len(new[point].all)
+            text = TOO_FEW if least_p(*sizes) * len(tested) >= LEVEL else "same"
+        verdicts[point] = replace(one, text=text, adjusted_p=p)
+    return verdicts
 
 
 def _settings(sample: Sample) -> tuple[Record, Record]:
@@ -149,7 +185,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         allow_abbrev=False,
         description="Compares the times of two results files, configuration by configuration: the ratio of the medians"
         " (after / before), its 95 % interval by bootstrap, and the verdict of Mann and Whitney's test.",
-        epilog="Exit status: 0 no regression; 1 a configuration became slower by more than the bound; 2 nothing was compared."
+        epilog="Exit status: 0 no regression; 1 a configuration became slower by more than the bound; 2 nothing was compared;"
+        " 3 no regression, but configurations or samples are missing, or repetitions are too few to tell."
         " docs/results-format.md describes the verdicts.",
     )
     parser.add_argument("before", metavar="BEFORE", help="results file of the reference")
@@ -175,9 +212,6 @@ def _warn_of_differences(before: ResultsFile, after: ResultsFile) -> None:
 
 def _compare(arguments: argparse.Namespace) -> int:
     before, after = read_all([arguments.before, arguments.after])
-    if before.schema != after.schema:
-        both = f"{printable(arguments.before)} and {printable(arguments.after)}"
-        raise ReportError(f"{both} hold different kinds of results; name two runs of the same benchmark")
     for file in (before, after):
         for notice in file.notices:
             print(f"{PROGRAM}: {printable(file.path)}: {notice}", file=sys.stderr)
@@ -187,7 +221,7 @@ def _compare(arguments: argparse.Namespace) -> int:
     if not common:
         raise ReportError("the files have no configuration in common; name two runs of the same benchmark")
     labels = _labels([*old, *(point for point in new if point not in old)])
-    verdicts = {point: judge(old[point].all, new[point].all, arguments.bound / 100) for point in common}
+    verdicts = judge_all(old, new, arguments.bound / 100)
     if arguments.json:
         _show_json(old, verdicts, arguments.bound)
     else:
@@ -196,12 +230,21 @@ def _compare(arguments: argparse.Namespace) -> int:
         for point in points:
             if point not in others:
                 print(f"{PROGRAM}: only in {printable(path)}: {labels[point]}", file=sys.stderr)
-    return 1 if any(verdict.text == "REGRESSION" for verdict in verdicts.values()) else 0
+    texts = {verdict.text for verdict in verdicts.values()}
+    if TOO_FEW in texts:
+        counted = f"{len(verdicts)} comparison{'' if len(verdicts) == 1 else 's'}"
+        needed = f"{least_repetitions(len(verdicts))} repetitions on each side"
+        print(f"{PROGRAM}: {counted} can tell a difference from {needed} on", file=sys.stderr)
+    if "REGRESSION" in texts:
+        return FAILED
+    is_incomplete = TOO_FEW in texts or old.keys() != new.keys() or any(file.shortfall for file in (before, after))
+    return INCOMPLETE if is_incomplete else 0
 
 
 def _show_table(labels: dict[Point, str], verdicts: dict[Point, Verdict], bound: float) -> None:
     width = max(len("# configuration"), *(len(labels[point]) for point in verdicts)) + 2
-    print("# ns: medians; ratio: after / before, with its 95 % interval by bootstrap; p: of Mann and Whitney's test")
+    several = f", corrected by Holm for {len(verdicts)} comparisons" if len(verdicts) > 1 else ""
+    print(f"# ns: medians; ratio: after / before, with its 95 % interval by bootstrap; p: of Mann and Whitney's test{several}")
     print(f"# regression: slower by more than {bound:g} %, where test and interval agree that it is slower")
     heads = (("before ns", 12), ("after ns", 12), ("ratio", 8), ("low", 8), ("high", 8), ("p", 8))
     rows = {point: _numbers(one) for point, one in verdicts.items()}
@@ -217,7 +260,7 @@ def _show_table(labels: dict[Point, str], verdicts: dict[Point, Verdict], bound:
 
 def _numbers(one: Verdict) -> list[str]:
     """As the table shows them."""
-    ratios = ("-" if math.isnan(value) else f"{value:.3f}" for value in (one.ratio, one.low, one.high, one.p))
+    ratios = ("-" if math.isnan(value) else f"{value:.3f}" for value in (one.ratio, one.low, one.high, one.adjusted_p))
     return [f"{one.before_ns:.1f}", f"{one.after_ns:.1f}", *ratios]
 
 
@@ -230,7 +273,7 @@ def _recorded(times: Times) -> Record:
 
 def _show_json(times: dict[Point, Times], verdicts: dict[Point, Verdict], bound: float) -> None:
     for point, one in verdicts.items():
-        known = {"low": one.low, "high": one.high, "p": one.p}
+        known = {"low": one.low, "high": one.high, "p": one.p, "p_adjusted": one.adjusted_p}
         record = {
             "schema": SCHEMA, "record": "comparison", **_recorded(times[point]),
             "before_ns": one.before_ns, "after_ns": one.after_ns, "ratio": one.ratio,

@@ -17,6 +17,10 @@ class ReportError(Exception):
     """Something the user has to put right; its text is the one line shown on stderr."""
 
 
+class LostOutput(ReportError):
+    """Standard output or a disk takes no more."""
+
+
 class ResultsError(ReportError):
     """A results file that cannot be used."""
 

@@ -1,42 +1,34 @@
-"""All valid samples of one schema's benchmarks as one data frame, with derived quantities and names for the series."""
+"""All valid samples as one data frame, with derived quantities and names for the series."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pandas
 
-from .benchmarks import known
 from .fields import text_of
-from .lock_results import FORMAT
 from .results import Record, ResultsFile, Sample
-from .statements import in_users_order, is_value
+from .statements import TIME, Relation, in_users_order, is_value
 from .statistics import coefficient_of_variation
 
-# As in bench/results.hpp; for files that do not say which bounds they were measured with.
+# As in bench/results/results.hpp; for files that do not say which bounds they were measured with.
 STEADY = {"drift": 0.1, "turns": 10}
 # Two series are told apart in their labels only if they meet at the same place.
 PLACE = ["benchmark", "world", "nodes", "ranks", "case", "point"]
 
 
-def _share(part: int | None, whole: int) -> float | None:
-    return None if part is None else 100.0 * part / whole
-
-
 def _row(file: ResultsFile, sample: Sample) -> dict[str, Any]:
-    """One valid sample with its derived quantities; shares and CV in percent, throughput in million per second."""
+    """One valid sample with its time, and the variation of the ranks' progress in percent."""
     record, statement = sample.record, sample.statement
-    time = sample.time_ns
-    varies = known(record["benchmark"]).varies
-    variation = coefficient_of_variation(record["iterations_per_rank"]) if varies else None
-    followed = record.get("followed_other_share")
+    variation = coefficient_of_variation(record["iterations_per_rank"])
     case = statement.case_of(record)
     steady = {**STEADY, **file.provenance.get("steady", {})}
     return {
         "file": file.label,
         "benchmark": record["benchmark"],
         "kind": statement.kind,
+        "choice": statement.choice,
         "object": _shown_name(sample),
         "parameters": record["parameters"],
         # A figure must not take truth values for numbers of its axis.
@@ -49,18 +41,62 @@ def _row(file: ResultsFile, sample: Sample) -> dict[str, Any]:
         "nodes": record["nodes"],
         "ranks": record["ranks"],
         "case": "" if case is None else text_of(case),
-        "measured": record.get("measured", {}),
-        "time_ns": time,
-        "million_per_s": 1000.0 / time if time else None,
+        "repetition": record["repetition"],
+        "figure": record.get("figure", ""),
+        "curve": record.get("series", ""),
+        "measured": record.get("measured", {TIME: sample.time_ns}),
+        "time_ns": sample.time_ns,
         "cv_percent": None if variation is None else 100.0 * variation,
-        "contention_percent": _share(record.get("contended"), record["iterations"]),
-        "local_percent": _share(record.get("local_handovers"), record["iterations"]),
         "drift": record.get("drift"),
-        "turns": record["iterations"] / record["ranks"],
+        "turns": _fewest_turns(statement.kind, record),
         "steady_drift": steady["drift"],
         "steady_turns": steady["turns"],
-        "followed_percent": None if followed is None else 100.0 * followed,
     }
+
+
+def _fewest_turns(kind: str, record: Mapping[str, Any]) -> float:
+    """Of any rank, or the mean where ranks may have different tasks, as in bench/results.cpp."""
+    if kind in {"lock", "rw_lock"} and record.get("iterations_per_rank"):
+        return float(min(record["iterations_per_rank"]))
+    return record["iterations"] / record["ranks"]
+
+
+def _add_ratios(rows: Sequence[dict[str, Any]], samples: Sequence[Sample]) -> None:
+    """Gives each sample the columns that compare its time with that of another object in the same repetition."""
+    relations = {
+        (sample.statement.kind, sample.record["benchmark"], column.name): column.relative
+        for sample in samples for column in sample.statement.columns if column.relative is not None
+    }  # fmt: skip
+    for (kind, benchmark, name), relation in relations.items():
+        mine = [row for row in rows if (row["kind"], row["benchmark"]) == (kind, benchmark)]
+        references: dict[Any, list[dict[str, Any]]] = {}
+        for row in mine:
+            if row["object"] == relation.object:
+                references.setdefault(_turn(row), []).append(row)
+        for row in mine:
+            found = [row] if row["object"] == relation.object else references.get(_turn(row), [])
+            found = [one for one in found if _is_comparable(row, one, relation)]
+            reference = max(found, key=lambda one: _likeness(row, one, relation), default=None)
+            if reference is not None:
+                row["measured"] = {**row["measured"], name: row["time_ns"] / reference["time_ns"]}
+
+
+def _turn(row: dict[str, Any]) -> tuple[Any, ...]:
+    """One repetition of the objects at one place."""
+    return tuple(row[name] for name in ("file", "figure", "world", "nodes", "ranks", "case", "repetition"))
+
+
+def _is_comparable(row: dict[str, Any], other: dict[str, Any], relation: Relation) -> bool:
+    """Whether both are at the same place on each axis that both have, apart from those that need only be alike."""
+    shared = row["axes"].keys() & other["axes"].keys() - set(relation.alike)
+    return all(row["axes"][name] == other["axes"][name] for name in shared)
+
+
+def _likeness(row: dict[str, Any], other: dict[str, Any], relation: Relation) -> tuple[Any, ...]:
+    """Greater for a reference that is more like the sample; at a tie for the first in the order of its settings."""
+    one, reference = ({**each["axes"], **each["parameters"]} for each in (row, other))
+    agreed = tuple(one.get(name, 0) == reference.get(name, 0) for name in relation.alike)
+    return (*agreed, [-ord(letter) for letter in text_of(other["parameters"])])
 
 
 def measurements(files: Sequence[ResultsFile]) -> pandas.DataFrame:
@@ -69,15 +105,16 @@ def measurements(files: Sequence[ResultsFile]) -> pandas.DataFrame:
     Rows are ordered by the object as the users named them, then by variant, point and file, so that bars to compare
     lie side by side. 'point' is the place of the sample's axes among those of all samples, in ascending order.
     """
-    of_schema = [file for file in files if file.schema == FORMAT.schema]
-    rows = [_row(file, sample) for file in of_schema for sample in file.samples if sample.void_reason is None]
+    valid = [(file, sample) for file in files for sample in file.samples if sample.void_reason is None]
+    rows = [_row(file, sample) for file, sample in valid]
+    _add_ratios(rows, [sample for _, sample in valid])
     frame = pandas.DataFrame(rows)
     if rows:
         frame["point"] = _points(frame["axes"])
         frame["variant"] = _variants(frame)
         frame["series"] = name_series(frame)
         places = pandas.DataFrame({name: pandas.factorize(frame[name])[0] for name in ("variant", "file")})
-        order = {name: place for place, name in enumerate(_objects_in_order(of_schema))}
+        order = {name: place for place, name in enumerate(_objects_in_order(files))}
         places["object"] = [order[one] for one in zip(frame["kind"], frame["object"])]
         places["point"] = frame["point"]
         by = ["object", "variant", "point", "file"]
@@ -119,27 +156,40 @@ def axis_values(frame: pandas.DataFrame, axis: str) -> list[Any]:
 
 
 def varying_axes(frame: pandas.DataFrame) -> list[str]:
-    """The axes that take several values, or are not everywhere.
+    """The axes that take several values, or that only some samples of an object have.
 
     Wherever they meet or not: figures must not connect what was measured at different values of an axis that they do
-    not show.
+    not show. An axis that an object does not have says nothing about it.
     """
     names = dict.fromkeys(name for one in frame["axes"] for name in one)
-    return [name for name in names if len(set(axis_values(frame, name))) > 1]
+    result = []
+    for name in names:
+        values = axis_values(frame, name)
+        has = [value is not None for value in values]
+        of_object = pandas.Series(has).groupby([list(frame["kind"]), list(frame["object"])]).nunique()
+        if len(set(values) - {None}) > 1 or (of_object > 1).any():
+            result.append(name)
+    return result
 
 
 def name_series(frame: pandas.DataFrame, apart_from: Collection[str] = ()) -> pandas.Series:
     """The names of the series: the object, plus parameters, axes and file where these are needed to tell series apart.
 
-    Axes in `apart_from` are told apart by other means: a figure runs along them, or a table has a column of them. Names
-    say of series that they, or some of their points, were measured before the object had settled.
+    A name that the measurement gave has precedence. Axes in `apart_from` are told apart by other means: a figure runs
+    along them, or a table has a column of them. Names say of series that they, or some of their points, were measured
+    before the object had settled.
     """
     labels = []
     for _, of_benchmark in frame.groupby("benchmark", sort=False):
         axes = [name for name in varying_axes(of_benchmark) if name not in apart_from]
-        for shown, variant, values in zip(of_benchmark["object"], of_benchmark["variant"], of_benchmark["axes"]):
-            parts = [*([variant] if variant else []), *(f"{name}={_shown(values, name)}" for name in axes)]
-            labels.append(f"{shown} ({', '.join(parts)})" if parts else shown)
+        taken: dict[str, set[str]] = {}
+        for shown, values in zip(of_benchmark["object"], of_benchmark["axes"]):
+            taken.setdefault(shown, set()).update(values)
+        columns = (of_benchmark[name] for name in ("object", "variant", "axes", "curve"))
+        for shown, variant, values, curve in zip(*columns):
+            parts = [variant] if variant else []
+            parts += [f"{name}={_shown(values, name)}" for name in axes if name in taken[shown]]
+            labels.append(curve or (f"{shown} ({', '.join(parts)})" if parts else shown))
     by_benchmark = [index for _, part in frame.groupby("benchmark", sort=False) for index in part.index]
     named = frame.assign(series=pandas.Series(labels, index=by_benchmark))
     by_file = []
@@ -162,7 +212,7 @@ def _mark_unsteady(frame: pandas.DataFrame) -> None:
 
 
 def _is_steady(repetitions: pandas.DataFrame) -> bool:
-    """As ``is_steady`` of bench/results.hpp, with the bounds of the file."""
+    """As ``is_steady`` of bench/results/results.hpp, with the bounds of the file."""
     known = repetitions[repetitions["drift"].notna()]
     if known.empty:
         return True

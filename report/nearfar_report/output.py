@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Mapping
 
-from .fields import ReportError, printable
+from .fields import LostOutput, ReportError, printable
 
 # By this a page is known as ours, and may be replaced.
 PAGE_MARK = '<meta name="generator" content="nearfar report">'
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
-def check_directory(directory: str, inputs: Iterable[str]) -> None:
+def check_directory(directory: str, inputs: Iterable[str], overwrite: bool = False) -> None:
     """Refuses a place that cannot take the report, before any time is spent on figures."""
     shown = printable(directory)
     if os.path.lexists(directory) and not os.path.isdir(directory):
@@ -26,6 +28,8 @@ def check_directory(directory: str, inputs: Iterable[str]) -> None:
     page = os.path.join(directory, "index.html")
     if os.path.isfile(page) and not _is_ours(page):
         raise ReportError(f"{printable(page)}: is no page of nearfar; name another directory with --output")
+    if not overwrite and os.path.isfile(page) and os.path.getsize(page) > 0:
+        raise ReportError(f"{printable(page)} exists: name another directory with --output, or replace it with --overwrite")
     inside = os.path.realpath(directory)
     for path in inputs:
         name = os.path.basename(os.path.realpath(path))
@@ -62,7 +66,8 @@ def write_all(directory: str, files: Mapping[str, bytes]) -> None:
             temporary.remove(path)
     except OSError as error:
         what = f"{printable(directory)}: cannot be written ({error.strerror})"
-        raise ReportError(f"{what}; free space or name another with --output") from None
+        kind = LostOutput if error.errno in _FULL else ReportError
+        raise kind(f"{what}; free space or name another with --output") from None
     finally:
         for path in temporary:
             if os.path.lexists(path):

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 import pandas
 
-from .benchmarks import Column
+from .column import Column
 from .charts import BarPanel, LinePanel, Scale
 from .statistics import Summary, summarize
 from .tables import counted, world_name
 
 ROWS_PER_FIGURE = 44
+WORLDS_OF_THREADS = ("threads", "team")
 COMBINED_FROM = 3  # numbers of ranks or nodes from which a curve across nodes says something
 
 
@@ -34,12 +35,12 @@ class Panel:
 
 def rank_noun(world: str) -> str:
     """The noun for a rank of a world."""
-    return "thread" if world == "threads" else "rank"
+    return "thread" if world in WORLDS_OF_THREADS else "rank"
 
 
 def tells_nodes(frame: pandas.DataFrame, world: str) -> bool:
     """Whether titles name the number of nodes; threads are on one node unless a run pretended several."""
-    return world != "threads" or frame.loc[frame["world"] == world, "nodes"].nunique() > 1
+    return world not in WORLDS_OF_THREADS or frame.loc[frame["world"] == world, "nodes"].nunique() > 1
 
 
 def place_title(frame: pandas.DataFrame, world: str, nodes: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from .benchmarks import Column
+from .column import Column
 from .charts import BarPanel, LinePanel, bar_chart, curve_chart, line_chart
 from .panels import chunks
 from .published import NOTE
@@ -26,7 +26,7 @@ def bar_picture(
 ) -> Picture:  # fmt: skip
     """All panels in one figure."""
     note = interval_note([summary for panel in panels for summary in panel.cells.values()])
-    caption = [f"{head}. Bars (dots on logarithmic axes) are medians, whiskers {note}.", *remarks]
+    caption = [f"{head}. Medians; whiskers: {note}.", *remarks]
     return picture(bar_chart(panels, columns, looks, parts), name, caption, alternative)
 
 
@@ -50,7 +50,7 @@ def _line_picture(
 ) -> Picture:
     note = interval_note([summary for curve in panel.curves.values() for summary in curve.values()])
     said = [*([NOTE] if panel.points else []), *remarks]
-    return picture(figure, name, [f"{head}. Markers are medians, bands or whiskers {note}.", *said], alternative)
+    return picture(figure, name, [f"{head}. Medians; bands or whiskers: {note}.", *said], alternative)
 
 
 def line_picture(
@@ -62,10 +62,11 @@ def line_picture(
 
 
 def curve_picture(
-    panel: LinePanel, column: Column, looks: Mapping[str, Look], name: str, head: str, alternative: str
-) -> Picture:
+    panel: LinePanel, column: Column, looks: Mapping[str, Look], name: str, head: str, alternative: str,
+    remarks: Sequence[str] = (),
+) -> Picture:  # fmt: skip
     """One quantity alone."""
-    return _line_picture(curve_chart(panel, column, looks), panel, name, head, alternative, ())
+    return _line_picture(curve_chart(panel, column, looks), panel, name, head, alternative, remarks)
 
 
 def limits_of(panels: Sequence[LinePanel], columns: Sequence[Column]) -> dict[str, list[Summary]]:

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from . import lock_results, loop_results
+from . import earlier, samples
 from .fields import RERUN, Record, ReportError, ResultsError, is_count, printable
-from .formats import Format
 from .runs import Run, change_of
-from .statements import UNSTATED, Statement, statements_of
+from .statements import UNSTATED, Statement, check, statements_of
 
 __all__ = ["Record", "ReportError", "ResultsError", "ResultsFile", "Sample", "file_labels", "printable", "read_all"]
 
-FORMATS = {one.schema: one for one in (lock_results.FORMAT, loop_results.FORMAT)}
+SCHEMAS = (samples.SCHEMA, earlier.LOOPS)
 
 
 @dataclass(frozen=True)
@@ -29,28 +29,27 @@ class Sample:
 
     line: int
     record: Record
-    format: Format
     statement: Statement
 
     @property
     def void_reason(self) -> str | None:
         """The reason why no figure may use this sample; None if figures may."""
-        return self.format.void_reason(self.record, self.statement)
+        return samples.void_reason(self.record, self.statement)
 
     @property
     def description(self) -> str:
         """The configuration in a few words."""
-        return self.format.describe(self.record, self.statement)
+        return samples.describe(self.record, self.statement)
 
     @property
     def configuration(self) -> Record:
         """The settings that distinguish this sample from samples of other configurations."""
-        return self.format.configuration(self.record, self.statement)
+        return samples.configuration(self.record, self.statement)
 
     @property
     def time_ns(self) -> float | None:
         """The nanoseconds of one unit of its work; None if the sample does not hold them."""
-        return self.format.time_ns(self.record)
+        return samples.time_ns(self.record)
 
 
 @dataclass(frozen=True)
@@ -63,11 +62,6 @@ class ResultsFile:
     samples: tuple[Sample, ...]
     run: Run
     statements: Mapping[str, Statement]  # by benchmark
-
-    @property
-    def schema(self) -> str:
-        """The schema of all its records."""
-        return str(self.provenance["schema"])
 
     @property
     def shortfall(self) -> str | None:
@@ -95,15 +89,18 @@ class ResultsFile:
         return lines
 
 
+STANDARD_INPUT = "-"
+
+
 def read_all(paths: Sequence[str]) -> list[ResultsFile]:
     """Reads and checks every file before any of them is used."""
     seen: set[str] = set()
     for path in paths:
-        identity = os.path.realpath(path)
+        identity = path if path == STANDARD_INPUT else os.path.realpath(path)
         if identity in seen:
             raise ResultsError(path, None, "is given twice", "name each results file once")
         seen.add(identity)
-    labels = file_labels(paths)
+    labels = file_labels(["standard input" if path == STANDARD_INPUT else path for path in paths])
     return [_read(path, label) for path, label in zip(paths, labels)]
 
 
@@ -119,11 +116,20 @@ def file_labels(paths: Sequence[str]) -> list[str]:
     return [printable(label) for label in labels]
 
 
+def _content(path: str) -> bytes:
+    """What a file holds; "-" is standard input."""
+    if path != STANDARD_INPUT:
+        with open(path, "rb") as stream:
+            return stream.read()
+    if sys.stdin is None:
+        raise ResultsError(path, None, "standard input is closed", "name a results file")
+    return sys.stdin.buffer.read()
+
+
 def _read(path: str, label: str) -> ResultsFile:
     """Reads one file, or raises the ResultsError that describes its first fault."""
     try:
-        with open(path, "rb") as stream:
-            content = stream.read()
+        content = _content(path)
     except OSError as error:
         raise ResultsError(path, None, f"cannot be read ({error.strerror})", "check the path") from None
     if not content.strip():
@@ -132,32 +138,35 @@ def _read(path: str, label: str) -> ResultsFile:
     lines = content.rstrip(b"\r\n").split(b"\n")
     ends_in_newline = content.endswith(b"\n")
     provenance = _parse(path, 1, lines[0])
-    _check_schema(path, 1, provenance, list(FORMATS))
-    kind = FORMATS[provenance["schema"]]
-    _check_provenance(path, provenance, kind)
+    _check_schema(path, 1, provenance, SCHEMAS)
+    schema = provenance["schema"]
+    if provenance.get("record") != "provenance":
+        raise ResultsError(path, 1, "the first record is not the provenance", f"the start of the file is lost: {RERUN}")
+    check(path, 1, provenance)
+    provenance = earlier.completed(provenance)
     statements = statements_of(provenance)
     run = Run(provenance["records_expected"])
-    samples: list[Sample] = []
+    found: list[Sample] = []
     for number, line in enumerate(lines[1:], start=2):
         if number == len(lines) and not ends_in_newline and not _is_json(line):
             run.is_torn = True
             break
         record = _parse(path, number, line)
-        _check_schema(path, number, record, [kind.schema])
+        _check_schema(path, number, record, [schema])
         if not run.take(path, number, record):
-            samples.append(_sample(path, number, record, kind, statements))
+            found.append(_sample(path, number, record, statements))
             run.samples += 1
-    _check_count(path, samples, run)
-    return ResultsFile(path, label, provenance, tuple(samples), run, statements)
+    _check_count(path, found, run)
+    return ResultsFile(path, label, provenance, tuple(found), run, statements)
 
 
-def _check_count(path: str, samples: Sequence[Sample], run: Run) -> None:
+def _check_count(path: str, found: Sequence[Sample], run: Run) -> None:
     """Refuses files with more samples than announced, or with none."""
-    if run.announced is not None and len(samples) > run.announced:
-        excess = samples[run.announced]
+    if run.announced is not None and len(found) > run.announced:
+        excess = found[run.announced]
         what = f"sample {run.announced + 1} of only {run.announced} announced in line 1"
         raise ResultsError(path, excess.line, what, f"keep runs in separate files, or {RERUN}")
-    if not samples:
+    if not found:
         why = f": {run.shortfall}" if run.shortfall else ""
         raise ResultsError(path, 1, f"the file holds no samples{why}", RERUN)
 
@@ -221,19 +230,15 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 10
 
 
-def _check_provenance(path: str, record: Record, kind: Format) -> None:
-    if record.get("record") != "provenance":
-        raise ResultsError(path, 1, "the first record is not the provenance", f"the start of the file is lost: {RERUN}")
-    kind.check_provenance(path, 1, record)
-
-
-def _sample(path: str, number: int, record: Record, kind: Format, statements: Mapping[str, Statement]) -> Sample:
+def _sample(path: str, number: int, record: Record, statements: Mapping[str, Statement]) -> Sample:
     what = record.get("record")
     if what == "provenance":
         raise ResultsError(path, number, "a second provenance record", "keep runs in separate files and name them all")
     if what != "sample":
         shown = printable(json.dumps(what, ensure_ascii=False))[:60]
         raise ResultsError(path, number, f"field 'record' is {shown}, but must be \"sample\"", RERUN)
+    if record["schema"] == earlier.LOOPS:
+        record = earlier.sample_of_loop(path, number, record)
     statement = statements.get(str(record.get("benchmark")), UNSTATED)
-    kind.check_sample(path, number, record, statement)
-    return Sample(number, record, kind, statement)
+    samples.check(path, number, record, statement)
+    return Sample(number, record, statement)

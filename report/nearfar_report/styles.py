@@ -20,13 +20,13 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
 # Okabe and Ito without black and yellow (too faint on white), continued with Tol's "muted"; all told apart by
-# readers with the common colour vision deficiencies. More locks repeat the colours with hatching or hollow markers.
+# readers with the common colour vision deficiencies. More locks repeat the colours, in lines with hollow markers. Beside
+# each bar stands its name.
 COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933", "#332288", "#777777",
 )  # fmt: skip
 MARKERS = "osD^vPX<>ph*"
 DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
-HATCHES = ("", "////", "....", "xxxx")
 TEXT = "#222222"
 FAINT = "#767676"
 NOTE = "#8A4B00"
@@ -46,7 +46,6 @@ _SETTINGS = {
     "font.size": 9,
     "grid.color": "#DDDDDD",
     "grid.linewidth": 0.6,
-    "hatch.linewidth": 0.7,
     "legend.frameon": False,
     "savefig.facecolor": "white",
     "svg.fonttype": "path",
@@ -69,7 +68,6 @@ class Look:
     colour: str
     marker: str
     dashes: object
-    hatch: str
     hollow: bool
 
     def lightened(self, amount: float) -> str:
@@ -104,7 +102,6 @@ def assign(families: Iterable[Sequence[str]]) -> dict[str, Look]:
                 colour=COLOURS[index % len(COLOURS)],
                 marker=MARKERS[(index + 5 * variant) % len(MARKERS)],
                 dashes=DASHES[variant % len(DASHES)],
-                hatch=HATCHES[(turn + variant) % len(HATCHES)],
                 hollow=(turn + variant) % 2 == 1,
             )
     return result

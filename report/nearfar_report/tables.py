@@ -16,23 +16,24 @@ MISSING = "–"
 class Table:
     """A caption, column heads and rows of cells; the first `text_columns` columns are text, the rest numbers.
 
-    Lines of a cell after its first are secondary and shown smaller.
+    Lines of a cell after its first are secondary and shown smaller. `notes` are sentences on what the columns mean.
     """
 
     caption: str
     heads: Sequence[str]
     text_columns: int
     rows: list[list[str]] = field(default_factory=list)
+    notes: Sequence[str] = ()
 
 
 def markdown(table: Table) -> str:
-    """The table as Markdown, its caption above it; lines of a cell in a row."""
+    """The table as Markdown, caption and notes above it; lines of a cell in a row."""
 
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", ", ") for cell in cells) + " |\n"
 
     kinds = ["---" if index < table.text_columns else "---:" for index in range(len(table.heads))]
-    return f"{table.caption}\n\n{line(table.heads)}{line(kinds)}{''.join(map(line, table.rows))}"
+    return f"{' '.join([table.caption, *table.notes])}\n\n{line(table.heads)}{line(kinds)}{''.join(map(line, table.rows))}"
 
 
 def number(value: float) -> str:
@@ -79,16 +80,16 @@ def with_interval(summary: Summary | None, write: Callable[[float], str] = numbe
 
 
 def interval_note(summaries: Sequence[Summary]) -> str:
-    """One sentence on what the whiskers or bands are."""
+    """What the whiskers or bands are, in a few words."""
     counts = {True: set[int](), False: set[int]()}
     for summary in summaries:
         counts[summary.is_confidence_interval].add(summary.n)
     parts = []
     if counts[True]:
-        parts.append(f"the 95 % confidence interval of the median (n = {_spread(counts[True])})")
+        parts.append(f"95 % confidence interval (n = {_spread(counts[True])})")
     if counts[False]:
-        parts.append(f"the range from minimum to maximum where n < 6 (n = {_spread(counts[False])})")
-    return " and ".join(parts)
+        parts.append(f"range (n = {_spread(counts[False])})")
+    return ", ".join(parts)
 
 
 def _spread(counts: set[int]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas
@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from . import styles
-from .benchmarks import known
 from .charts import WIDTH
 from .measurements import measurements
 from .page import Section
@@ -19,20 +18,25 @@ from .results import ResultsFile
 from .statements import LOCK
 from .statistics import Summary, summarize
 from .styles import TEXT, Look, Picture, picture
-from .tables import Table, capitalised, interval_note, short_number, tick_number, with_interval
+from .tables import MISSING, Table, capitalised, interval_note, short_number, tick_number, with_interval
 
 TITLE = "Which lock for me?"
 DEFAULT = "cohort"
 FROM = 3  # locks: two are compared by themselves
-# The variation of progress up to which ranks are said to get on alike, in percent.
-EVEN = 5.0
+# The column of a statement with the share of acquisitions that followed another rank's, in percent.
+FOLLOWED = "other"
+# A lock counts as fair up to this variation of progress in percent, at the upper end of its interval, ...
+EVEN = 10.0
+# ... and if its holder changes at least this often, compared with a random order.
+CHANGES = 0.5
 BEATEN = "#BBBBBB"
 
 _ADVICE = (
-    "Take cohort (nearfar::default_cohort_lock) unless you know why not: it is first come, first served between nodes, and for what nobody else wants"
-    " it stays where it was used last. What follows is this measurement: a lock that is always wanted, with nothing inside, which is not your"
-    " program. Further left is faster; further down, ranks get on alike. A lock that is far left and high up is fast because one rank has it again"
-    " and again while the others wait."
+    "Take cohort (nearfar::default_cohort_lock) unless you have a reason: nodes get it first come, first served, and an uncontended lock stays"
+    " where it was used last. This section compares locks in one situation, which is not your program: all ranks want the lock all the time, and"
+    " do nothing inside. A lock is fast, too, if one rank takes it in bursts while the others wait, so a comparison counts only between locks that"
+    f" are equally fair. Here a lock is fair if the upper end of its unfairness (CV of progress) is at most {EVEN:g} %, and if the holder"
+    " changes at least half as often as in a random order."
 )
 
 
@@ -43,18 +47,27 @@ class _Place:
     title: str
     time: Mapping[str, Summary]
     variation: Mapping[str, Summary]
+    bursts: frozenset[str]  # the locks that one rank has again and again
     default: str | None
     curves: Mapping[str, Sequence[str]]  # the series of a lock with several values of a parameter, in their order
 
+    def unfairness(self, series: str) -> tuple[bool, float]:
+        """Larger is less fair; all fair locks are alike."""
+        return series in self.bursts, max(self.variation[series].high, EVEN)
+
+    def is_fair(self, series: str) -> bool:
+        return self.unfairness(series) <= (False, EVEN)
+
+    def fastest(self, among: Iterable[str]) -> str | None:
+        return min(among, key=lambda series: self.time[series].median, default=None)
+
     def better(self, series: str) -> str | None:
-        """The fastest lock that is both faster and no less fair, or None. A variation up to EVEN counts as 0."""
-        fair = max(self.variation[series].median, EVEN)
-        found = [
+        """The fastest lock that is both faster and no less fair, or None."""
+        return self.fastest(
             other for other in self.time
             if self.time[other].median < self.time[series].median
-            and self.variation[other].median <= fair
-        ]  # fmt: skip
-        return min(found, key=lambda other: self.time[other].median, default=None)
+            and self.unfairness(other) <= self.unfairness(series)
+        )  # fmt: skip
 
 
 def sections(files: Sequence[ResultsFile]) -> list[Section]:
@@ -62,7 +75,7 @@ def sections(files: Sequence[ResultsFile]) -> list[Section]:
     frame = measurements(files)
     if frame.empty:
         return []
-    part = frame[frame["benchmark"].map(lambda name: known(name).compares_locks) & (frame["kind"] == LOCK)]
+    part = frame[frame["choice"] & (frame["kind"] == LOCK)]
     places = _places(part) if len(part) else []
     if not places:
         return []
@@ -76,19 +89,22 @@ def _places(frame: pandas.DataFrame) -> list[_Place]:
     for (world, nodes), group in frame.groupby(["world", "nodes"]):
         ranks = int(group["ranks"].max())
         group = group[group["ranks"] == ranks]
-        time, variation, default = {}, {}, None
+        time, variation, bursts, default = {}, {}, set(), None
         of_lock: dict[str, list[str]] = {}
         for series, rows in group.groupby("series", sort=False):
             measured = summarize(rows["time_ns"]), summarize(rows["cv_percent"])
             if measured[0] and measured[1] and ranks > 1:
                 time[str(series)], variation[str(series)] = measured[0], measured[1]
+                changes = summarize([one.get(FOLLOWED) for one in rows["measured"]])
+                if changes and changes.median < CHANGES * 100 * (ranks - 1) / ranks:
+                    bursts.add(str(series))
                 of_lock.setdefault(str(rows["object"].iloc[0]), []).append(str(series))
                 if rows["object"].iloc[0] == DEFAULT:
                     default = default or str(series)
         if len(time) >= FROM:
             title = capitalised(full_title(frame, str(world), int(nodes), ranks))
             curves = {name: sorted(members, key=_in_order) for name, members in of_lock.items() if len(members) >= FROM}
-            result.append(_Place(title, time, variation, default, curves))
+            result.append(_Place(title, time, variation, frozenset(bursts), default, curves))
     return result
 
 
@@ -106,19 +122,26 @@ def _in_order(series: str) -> tuple[float, str]:
 
 
 def _note(place: _Place) -> str:
-    even = [series for series in place.time if place.variation[series].median <= EVEN]
-    if not even:
-        return f"{place.title}: with no lock did all ranks get on alike (a variation of progress of at most {EVEN:g} %)."
-    fastest = min(even, key=lambda series: place.time[series].median)
-    text = (
-        f"{place.title}: the fastest with which ranks got on alike (a variation of progress of at most {EVEN:g} %) was {fastest},"
-        f" {short_number(place.time[fastest].median)} ns per acquisition"
-    )
+    fastest = place.fastest(series for series in place.time if place.is_fair(series))
+    if fastest is None:
+        return f"{place.title}: no lock was fair."
+    text = f"{place.title}: the fastest fair lock was {fastest}, {short_number(place.time[fastest].median)} ns per acquisition."
     if place.default is not None and fastest != place.default:
-        ratio = place.time[place.default].median / place.time[fastest].median
-        variation = place.variation[place.default].median
-        text += f"; the default, {place.default}, took {ratio:.2f} times as long, with {short_number(variation)} %"
-    return text + "."
+        if place.is_fair(place.default):
+            ratio = place.time[place.default].median / place.time[fastest].median
+            text += f" The default, {place.default}, took {ratio:.2f} times as long."
+        else:
+            text += f" The default, {place.default}, was not fair in this run, so their times do not compare."
+    first = place.fastest(place.time)
+    if first is not None and first != fastest:
+        text += f" {first} was faster, {short_number(place.time[first].median)} ns, but not fair: {_why_unfair(place, first)}."
+    return text
+
+
+def _why_unfair(place: _Place, series: str) -> str:
+    if series in place.bursts:
+        return "one rank took it in bursts"
+    return f"its unfairness reached {short_number(place.variation[series].high)} %"
 
 
 def _picture(places: Sequence[_Place], looks: Mapping[str, Look]) -> Picture:
@@ -146,7 +169,8 @@ def _picture(places: Sequence[_Place], looks: Mapping[str, Look]) -> Picture:
                 yerr=[[variation.median - variation.low], [variation.high - variation.median]],
                 fmt=look.marker, color=look.colour, markerfacecolor="white" if look.hollow else None, elinewidth=1.0, zorder=3,
             )  # fmt: skip
-            axes.annotate(label[series], (time.median, variation.median), xytext=(6, 5), textcoords="offset points", color=TEXT)
+            shown = label[series] + (" (bursts)" if series in place.bursts else "")
+            axes.annotate(shown, (time.median, variation.median), xytext=(6, 5), textcoords="offset points", color=TEXT)
         axes.axhline(EVEN, color=TEXT, linewidth=0.6, linestyle=":")
         axes.set_xscale("log")
         axes.set_yscale("symlog", linthresh=1.0)
@@ -157,23 +181,24 @@ def _picture(places: Sequence[_Place], looks: Mapping[str, Look]) -> Picture:
             axis.set_major_formatter(FuncFormatter(lambda value, _: tick_number(value)))
         axes.set_title(place.title)
         axes.set_xlabel("ns per acquisition (log): faster to the left")
-        axes.set_ylabel("CV of progress in %: fairer further down")
+        axes.set_ylabel("Unfairness (CV of progress) in %")
     summaries = [summary for place in places for summary in place.time.values()]
     caption = [
-        f"Speed beside fairness. Markers are medians, whiskers {interval_note(summaries)}. Named are the default, and the locks than which no",
-        f"other is both faster and no less fair; grey are the others. Lines join a lock's settings. Below the dotted line, at {EVEN:g} %, all count as fair. Below 1 % the vertical axis is linear.",
+        f"Speed beside fairness. Medians; whiskers: {interval_note(summaries)}. A grey lock is beaten: another one is faster and no less fair.",
+        *(["Lines join a lock's settings."] if any(place.curves for place in places) else []),
     ]
     return picture(figure, "which-lock", caption, "Time per acquisition against variation of progress, one marker for each lock")
 
 
 def _table(place: _Place) -> Table:
     table = Table(
-        f"{place.title}: the fastest first. Median [95 % confidence interval]; 'beaten by' is the fastest lock that is faster and no less fair, for which"
-        f" a variation of up to {EVEN:g} % counts as none.",
-        ["Lock", "ns per acquisition", "CV of progress in %", "Beaten by"],
-        1,
+        f"{place.title}: the fastest first. Median [95 % confidence interval].",
+        ["Lock", "Fair", "Beaten by", "ns per acquisition", "CV of progress in %"],
+        3,
+        notes=["CV of progress: the unfairness.", "Beaten by: the fastest lock that is both faster and no less fair. All fair locks are equally fair."],
     )
     for series in sorted(place.time, key=lambda each: place.time[each].median):
-        row = [series, with_interval(place.time[series]), with_interval(place.variation[series])]
-        table.rows.append([*row, place.better(series) or "–"])
+        fair = "yes" if place.is_fair(series) else "bursts" if series in place.bursts else "no"
+        numbers = [with_interval(place.time[series]), with_interval(place.variation[series])]
+        table.rows.append([series, fair, place.better(series) or MISSING, *numbers])
     return table

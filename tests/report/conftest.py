@@ -30,11 +30,11 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def report(tmp_path: Path) -> Callable[..., Outcome]:
-    """report(arguments...) runs the command in an empty directory and returns its result."""
+    """report(arguments...) runs the command in a directory that is empty before the first run, and returns its result."""
     work = tmp_path / "work"
     work.mkdir()
 
     def run(*arguments: str | Path, cwd: Path = work) -> Outcome:
-        return run_module("nearfar_report", *arguments, cwd=cwd)
+        return run_module("nearfar_report", "--overwrite", *arguments, cwd=cwd)
 
     return run

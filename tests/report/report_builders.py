@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Any
 
 SCHEMA = "nearfar.results/1"
@@ -13,29 +14,76 @@ LOOPS_SCHEMA = "nearfar.loops/1"
 Record = dict[str, Any]
 
 
+def column(name: str, title: str, unit: str = "", digits: int = 1) -> Record:
+    return {"name": name, "title": title, "unit": unit, "meaning": "", "digits": digits, "standing": "judged"}
+
+
+_SPEED = [column("time", "Time", "ns"), column("throughput", "Throughput", "million/s", 3)]
+_OF_LOCKS = {"kind": "lock", "kind_title": "lock", "axes": []}
+# As `nearfar bench` states these two.
+STATEMENTS: Record = {
+    "ecsb": {
+        **_OF_LOCKS, "title": "Empty critical section (ECSB)", "case": None, "choice": True,
+        "figure": ["time", "throughput", "cv"], "notes": ["Time per acquisition tells how often the lock changes hands."],
+        "columns": [
+            *_SPEED, column("cv", "Variation of progress", digits=4), column("waited", "Contention", "%"),
+            column("local", "Local hand-overs", "%"), column("other", "Followed another rank", "%"),
+        ],
+    },
+    "upb": {
+        **_OF_LOCKS, "title": "Uncontested performance (UPB)", "case": "scenario", "figure": ["time", "throughput"],
+        "columns": _SPEED,
+        "cases": {
+            "part": "last holder", "column": "home of the lock",
+            "parts": {"1": "same rank", "2": "same node", "3": "other node"},
+            "columns": {"a": "this rank", "b": "same node", "c": "other node"},
+        },
+    },
+}  # fmt: skip
+
+
 def provenance(benchmark: str, expected: int, **changes: Any) -> Record:
     return {
         "schema": SCHEMA, "record": "provenance", "library_version": "0.1.0", "commit": "abcdef", "compiler": "g++ 12",
         "flags": "-O2", "mpi_library": "Open MPI 4.1.4", "mpi_transport": "vader", "host": "alpha", "hardware": "2",
         "topology": "node:1 core:2", "binding": ["0", "1"], "oversubscribed": False, "seed": 1,
         "argv": ["nearfar", "bench", benchmark], "start_time": "2025-01-02T03:04:05Z", "benchmark": benchmark,
-        "records_expected": expected, **changes,
+        "records_expected": expected, "statements": STATEMENTS, **changes,
     }  # fmt: skip
 
 
 def ecsb(lock: str = "cohort", repetition: int = 0, progress: Sequence[int] = (600, 400), **changes: Any) -> Record:
-    return {
+    sample = {
         "schema": SCHEMA, "record": "sample", "benchmark": "ecsb", "lock": lock, "parameters": {}, "world": "mpi",
         "machine": "alpha", "nodes": 1, "ranks": len(progress), "repetition": repetition, "duration_ns": 100_000,
         "iterations": sum(progress), "iterations_per_rank": list(progress), "contended": sum(progress) // 2,
         "local_handovers": None, "followed_other_share": 0.75, "verified": True, **changes,
     }  # fmt: skip
+    return {"measured": _measured(sample), **sample}
+
+
+def _measured(sample: Record) -> Record:
+    """The columns of a sample of locks; nothing of one that is not as it should be."""
+    try:
+        count, progress, other = sample["iterations"], sample["iterations_per_rank"], sample["followed_other_share"]
+        shares = {"waited": sample["contended"], "local": sample["local_handovers"]}
+        time = sample["duration_ns"] / count
+        return {
+            "time": time, "throughput": 1000 / time,
+            "cv": stdev(progress) / mean(progress) if len(progress) > 1 else None,
+            **{name: None if share is None else 100 * share / count for name, share in shares.items()},
+            "other": None if other is None else 100 * other,
+        }  # fmt: skip
+    except (TypeError, ZeroDivisionError):
+        return {}
 
 
 def upb(lock: str, scenario: str, repetition: int, time: float | None, **changes: Any) -> Record:
+    duration = {} if time is None else {"duration_ns": round(1000 * time)}
     return {
-        **ecsb(lock, repetition, (1000, 0, 0, 0)), "benchmark": "upb", "nodes": 2, "contended": 0, "scenario": scenario,
-        "ns_per_acquisition": time, "followed_other_share": None, **changes,
+        **ecsb(lock, repetition, (1000, 0, 0, 0)), **duration, "benchmark": "upb", "nodes": 2, "contended": 0,
+        "scenario": scenario, "followed_other_share": None,
+        "measured": {"time": time, "throughput": time and 1000 / time}, **changes,
     }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import run_module
 from report_builders import Outcome, Record, ecsb, provenance, upb
 
 Report = Callable[..., Outcome]
@@ -111,14 +113,14 @@ def test_each_required_field(tmp_path: Path) -> None:
     from nearfar_report.results import ResultsError, read_all
 
     path = tmp_path / "a.jsonl"
-    optional = {"followed_other_share"}
+    optional = {"followed_other_share", "measured"}
     for whole in (ecsb(), upb("cohort", "1a", 0, 30.0)):
         for field in set(whole) - optional - {"record"}:
             path.write_text(json.dumps(provenance("ecsb", 1)) + "\n" + json.dumps(without(whole, field)) + "\n")
             with pytest.raises(ResultsError, match=f":2: required field '{field}' is missing;"):
                 read_all([str(path)])
     head = provenance("ecsb", 1)
-    for field in set(head) - {"record"}:
+    for field in set(head) - {"record", "statements"}:
         path.write_text(json.dumps(without(head, field)) + "\n" + json.dumps(ecsb()) + "\n")
         with pytest.raises(ResultsError, match=f":1: required field '{field}' is missing;"):
             read_all([str(path)])
@@ -171,6 +173,19 @@ def test_one_bad_file_among_good_ones_leaves_the_old_report_alone(report: Report
     assert second.status == 2
     assert f"{bad}:3: " in second.err and second.err.count("\n") == 1
     assert {path: path.read_bytes() for path in first.directory.iterdir()} == before
+
+
+def test_an_older_page_is_replaced_on_request_only(write: Write, tmp_path: Path) -> None:
+    results = write("a.jsonl", [ecsb()])
+    assert run_module("nearfar_report", results, cwd=tmp_path).status == 0
+    page = tmp_path / "nearfar-report" / "index.html"
+    page.write_text(page.read_text() + "<!-- older -->")
+    again = run_module("nearfar_report", results, cwd=tmp_path)
+    assert (again.status, again.out) == (2, "")
+    assert re.fullmatch(r"nearfar report: nearfar-report/index.html exists: .* --overwrite\n", again.err)
+    assert "<!-- older -->" in page.read_text()
+    assert run_module("nearfar_report", "--overwrite", results, cwd=tmp_path).status == 0
+    assert "<!-- older -->" not in page.read_text()
 
 
 def test_output_is_a_file(report: Report, write: Write, tmp_path: Path) -> None:
@@ -257,7 +272,7 @@ def test_a_module_that_cannot_be_loaded_is_no_fault_of_the_report(
 def test_lost_output_is_an_error(write: Write, tmp_path: Path) -> None:
     with open("/dev/full", "w", encoding="ascii") as full:
         ended = run_report(tmp_path, str(write("a.jsonl", [ecsb()])), "--text", stdout=full)
-    assert ended.returncode == 2
+    assert ended.returncode == 1
     assert ended.stderr == (
         "nearfar report: cannot write standard output: No space left on device; free space or send it elsewhere\n"
     )

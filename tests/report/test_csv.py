@@ -50,7 +50,7 @@ def test_void_samples_are_there_and_say_so(report: Report, write: Write) -> None
 
 def test_a_run_that_ended_early_says_so(report: Report, write: Write) -> None:
     outcome = report("--csv", write("a.jsonl", [ecsb()], records_expected=2))
-    assert outcome.status == 0 and "a.jsonl: the run ended after 1 of 2 samples" in outcome.err
+    assert outcome.status == 3 and "a.jsonl: the run ended after 1 of 2 samples" in outcome.err
     assert len(rows_of(outcome)) == 1
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from report_builders import Outcome, upb_samples
-from test_report import UPB_TIMES, eight
+from report_builders import Outcome, ecsb, upb_samples
+from test_report import UPB_TIMES, eight, table_rows
 
 Report = Callable[..., Outcome]
 Write = Callable[..., Path]
@@ -46,16 +46,17 @@ def test_figures_with_points_say_so(report: Report, write: Write, tmp_path: Path
 
 
 def test_curves_have_them_at_their_ranks(write: Write) -> None:
-    from nearfar_report import benchmarks, place_figures
+    from nearfar_report import generic
+    from nearfar_report.column import Column
     from nearfar_report.measurements import measurements
-    from nearfar_report.panels import panels
+    from nearfar_report.panels import lines, panels
     from nearfar_report.results import read_all
 
     samples = [*eight("cohort"), *eight("cohort", ranks=3, iterations_per_rank=[1, 2, 3], iterations=6)]
     (panel,) = panels(measurements(read_all([str(write("r.jsonl", samples))])))
     known = {("cohort", 3, ""): 5.0, ("cohort", 4, ""): 6.0}
-    drawn = place_figures._lines(benchmarks.known("ecsb"), panel, known)
-    assert drawn.points == {("cohort", "time_ns"): {3: 5.0}}
+    drawn = generic._with_curve_crosses(lines(panel, [Column("time_ns", "")]), panel, known)
+    assert drawn.points == {("cohort", "measured time"): {3: 5.0}}
 
 
 @pytest.mark.parametrize("text", ["{}\n", "no\n", '{"benchmark": 1}\n'])
@@ -63,3 +64,16 @@ def test_other_files_are_refused(report: Report, write: Write, tmp_path: Path, t
     (tmp_path / "other").write_text(text)
     outcome = report("--published", tmp_path / "other", write("e.jsonl", eight("cohort")))
     assert (outcome.status, "holds no published points" in outcome.err) == (2, True)
+
+
+def test_claims_of_one_repetition_are_not_judged(report: Report, write: Write, tmp_path: Path) -> None:
+    """And the page says at its top that it is of a trial."""
+    claims = [(True, "a is fast", "2 to 1"), (None, "b is slow", "3 to 1"), (None, "c is fair", "")]
+    path = tmp_path / "claims.jsonl"
+    path.write_text("".join(json.dumps({"holds": h, "claim": c, "found": f}) + "\n" for h, c, f in claims))
+    page = report(write("a.jsonl", [ecsb("cohort")]), "--claims", path, "--notice", "This is a trial.").page
+    assert page.index('<div class="notice">This is a trial.</div>') < page.index("<nav>")
+    assert "Of 3 claims: 1 holds, 1 not measured, 1 not judged." in page
+    rows = [row for row in table_rows(page) if row[1:2] in (["a is fast"], ["b is slow"], ["c is fair"])]
+    assert [row[0] for row in rows] == ["holds", "not judged", "not measured"]
+    assert "Not judged: each point has one repetition" in page

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from report_builders import Outcome, Record, ecsb, stated, stated_eight, statement, upb_samples
+from report_builders import STATEMENTS, Outcome, Record, ecsb, stated, stated_eight, statement, upb_samples
 from test_axes import images
 from test_bad_input import without
 from test_report import UPB_TIMES, assert_figure, assert_self_contained, eight, table_rows
@@ -40,7 +40,7 @@ def test_section_of_a_stated_benchmark(report: Report, room: Callable[..., Path]
     assert "<h2>Waiting room (room)</h2><p>" not in page  # the title has 'room' already
     assert "<h2>Waiting room</h2>\n<p>How long the last one waits. Source: Moe 1999.</p>" in page
     assert ["Barrier", "World", "Nodes", "Ranks", "n", "round in µs", "late ranks"] in heads(page)
-    assert "round in µs: from the first to the last. late ranks: that came last." in page
+    assert "<li>round in µs: from the first to the last.</li><li>late ranks: that came last.</li>" in page
     rows = [row for row in table_rows(page) if row[1:2] == ["MPI"]]
     assert rows == [
         ["tree", "MPI", "1", "2", "8", "1.04 [1.00, 1.07]", "3 [3, 3]"],
@@ -116,7 +116,7 @@ def test_axes_of_words_are_told_in_the_names_of_curves(room: Callable[..., Path]
     frame = measurements(files)
     said = files[0].statements["room"]
     assert [table.heads[2] for table in generic.stated_tables("room", said, frame)] == ["place"]
-    drawn = generic.stated_pictures("room", said, frame, frame)
+    drawn = generic.stated_pictures("room", said, frame, frame, {})
     assert [one.name for one in drawn] == ["room-curves-1", "room-curves-2"]
     assert "MPI world, 1 node, 4 ranks" in drawn[1].caption
     assert generic._axis(said, frame) == "work"
@@ -146,7 +146,7 @@ def test_what_was_not_measured(report: Report, room: Callable[..., Path]) -> Non
     outcome = report(room(nothing))
     rows = [row for row in table_rows(outcome.page) if row[1:2] == ["MPI"]]
     assert rows == [["tree", "MPI", "1", "2", "8", "–", "3 [3, 3]"]]
-    assert "Waiting room: late ranks (MPI world, 1 node, 2 ranks). Bars" in outcome.page
+    assert "Waiting room: late ranks (MPI world, 1 node, 2 ranks). Medians" in outcome.page
     outcome = report(room([{**one, "measured": {}} for one in nothing], "n.jsonl"), "--output", "other")
     assert outcome.out == "other/index.html\n"
     assert {path.name for path in (outcome.directory.parent / "other").iterdir()} == {"index.html"}
@@ -194,6 +194,17 @@ def test_other_objects_need_nothing_of_locks(write: Write, room: Callable[..., P
             {"statements": {"room": statement(columns=[{"name": "x", "digits": -1}])}},
             "field 'statements.room.columns[0].digits' is -1",
         ),
+        ({"statements": {"room": statement(figure="round")}}, "field 'statements.room.figure' is \"round\""),
+        ({"statements": {"room": statement(choice=1)}}, "field 'statements.room.choice' is 1"),
+        ({"statements": {"room": statement(cases=[])}}, "field 'statements.room.cases' is not an object"),
+        (
+            {"statements": {"room": statement(cases={"part": "a", "column": "b", "parts": {"1": 2}, "columns": {}})}},
+            "field 'statements.room.cases.parts' is",
+        ),
+        (
+            {"statements": {"room": statement(columns=[{"name": "x", "relative": {}}])}},
+            "required field 'statements.room.columns[0].relative.object' is missing",
+        ),
         ({"steady": 3}, "field 'steady' is not an object"),
         ({"steady": {"drift": 0.1}}, "required field 'steady.turns' is missing"),
         ({"steady": {"drift": 0, "turns": 1}}, "field 'steady.drift' is 0"),
@@ -220,11 +231,12 @@ def test_wrong_value(room: Callable[..., Path], field: str, value: object) -> No
         read_all([str(room([stated(**{field: value})]))])
 
 
-def test_titles_of_benchmarks_with_own_figures(report: Report, write: Write) -> None:
+def test_titles_have_the_name_of_the_benchmark(report: Report, write: Write) -> None:
     said = statement(kind="lock", title="taking it in turn", summary="All at once.")
     samples = [*eight("cohort"), *upb_samples("cohort", UPB_TIMES)]
-    page = report(write("s.jsonl", samples, benchmark="sweep", statements={"ecsb": said}, study={"file": "x"})).page
-    assert "<h2>Taking it in turn (ECSB)</h2>\n<p>All at once.</p>" in page
+    page = report(write("s.jsonl", samples, benchmark="sweep", statements={**STATEMENTS, "ecsb": said}, study={"file": "x"})).page
+    assert "<h2>Taking it in turn (ecsb)</h2>\n<p>All at once. Time per acquisition is the measured time" in page
+    assert "Source: Moe 1999.</p>" in page
     assert "<h2>Uncontested performance (UPB)</h2>" in page
 
 
@@ -272,5 +284,24 @@ def test_latencies_of_locks_are_in_the_details_of_their_sections(report: Report,
     outcome = report(*paths)
     assert outcome.err == ""
     page = outcome.page
-    assert [row[-1] for row in heads(page)].count("99th in ns") == 2
+    assert [row[-1] for row in heads(page)].count("99th in ns") == 3
     assert sum(row[-1].startswith("250") for row in table_rows(page)) >= 2
+
+
+def test_ratio_to_another_object_in_the_same_repetition(report: Report, room: Callable[..., Path]) -> None:
+    """The duration decides; an axis that only one of the two has does not count."""
+    ratio = {"name": "ratio", "title": "times of tree", "digits": 2, "relative": {"object": "tree", "alike": ["depth"]}}
+    samples = [
+        {**stated(name, r, axes={"work": work, **more}), "duration_ns": factor * (1 + r) * 1000 * (1 + work)}
+        for name, factor, more in [("tree", 1, {"depth": 1}), ("tree", 5, {"depth": 2}), ("line", 10, {"depth": 2, "way": 1})]
+        for work in (0, 9) for r in range(8)
+    ]  # fmt: skip
+    text = report(room(samples, columns=[*statement()["columns"], ratio], figure=["round", "ratio"]), "--text").out
+    rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if "| MPI |" in line]
+    assert {(row[1], row[-2]) for row in rows} == {("tree", "1.00 [1.00, 1.00]"), ("line", "2.00 [2.00, 2.00]")}
+
+
+def test_columns_of_the_figure_share_a_picture(report: Report, room: Callable[..., Path]) -> None:
+    outcome = report(room(stated_eight("tree"), figure=["round", "late"], notes=["The last one waits."]))
+    assert "Waiting room: round and late ranks (MPI world, 1 node, 2 ranks). Medians; whiskers" in outcome.page
+    assert "The last one waits." in outcome.page

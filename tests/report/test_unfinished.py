@@ -34,8 +34,8 @@ def samples(count: int, first: int = 0) -> list[Record]:
 
 
 def assert_unfinished(outcome: Outcome, path: Path, what: str, reached: str) -> None:
-    """Status 0, one line on stderr, the same words on the page, and a table."""
-    assert (outcome.status, outcome.out) == (0, "nearfar-report/index.html\n"), outcome
+    """Status 3, one line on stderr, the same words on the page, and a table."""
+    assert (outcome.status, outcome.out) == (3, "nearfar-report/index.html\n"), outcome
     assert outcome.err == f"nearfar report: {path}: the run ended after {reached} samples: {what}\n"
     page = outcome.page.replace("&#x27;", "'")
     assert f'<div class="notice">{path.stem}: the run ended after {reached} samples: {what}.</div>' in page

@@ -27,24 +27,43 @@ def test_lock_that_is_fast_by_bursts_does_not_look_best(report: Report, write: W
     outcome = report(write("ecsb.jsonl", samples))
     assert (outcome.status, outcome.err) == (0, "")
     page = outcome.page
-    assert page.index("Which lock for me?") < page.index("Empty critical section")
+    assert page.index("<h2>Which lock for me?") < page.index("<h2>Empty critical section")
     assert {"which-lock.png", "which-lock.svg"} <= outcome.names
-    assert "the fastest with which ranks got on alike (a variation of progress of at most 5 %) was mcs, 100 ns" in page
-    assert "the default, cohort, took 1.25 times as long, with 5.66 %" in page
-    rows = {row[0]: row[3] for row in table_rows(page) if len(row) == 4 and row[0] in ("tas", "mcs", "cohort", "slow")}
+    assert "the fastest fair lock was mcs, 100 ns per acquisition. The default, cohort, took 1.25 times as long." in page
+    assert "tas was faster, 47.6 ns, but not fair: its unfairness reached 128 %." in page
+    rows = {row[0]: row[1:3] for row in table_rows(page) if len(row) == 5 and row[0] in ("tas", "mcs", "cohort", "slow")}
     assert list(rows) == ["tas", "mcs", "cohort", "slow"]  # the fastest first
-    assert rows == {"tas": "–", "mcs": "–", "cohort": "mcs", "slow": "mcs"}
+    assert rows == {"tas": ["no", "–"], "mcs": ["yes", "–"], "cohort": ["yes", "mcs"], "slow": ["no", "mcs"]}
+
+
+def test_lock_that_one_rank_takes_in_bursts_is_not_fair(report: Report, write: Write) -> None:
+    """Even if both ranks get on alike in the end, and if the median hides it: the end of the interval counts."""
+    bursts = runs("near_tas", (2000, 2000), followed_other_share=0.2)
+    some = [ecsb("tts", r, (1000 + (r > 5) * 200, 1000)) for r in range(8)]
+    samples = [*runs("cohort", (400, 400), followed_other_share=None), *bursts, *some]
+    page = report(write("ecsb.jsonl", samples)).page
+    assert "the fastest fair lock was cohort, 125 ns per acquisition. near_tas was faster, 25.0 ns," in page
+    assert "but not fair: one rank took it in bursts." in page
+    rows = {row[0]: row[1:3] for row in table_rows(page) if len(row) == 5 and row[0] in ("near_tas", "tts", "cohort")}
+    assert rows == {"near_tas": ["bursts", "–"], "tts": ["no", "–"], "cohort": ["yes", "–"]}
+
+
+def test_default_that_is_not_fair_is_not_compared(report: Report, write: Write) -> None:
+    samples = [*runs("cohort", (900, 100)), *runs("a", (400, 400)), *runs("b", (300, 300))]
+    page = report(write("ecsb.jsonl", samples)).page
+    assert "The default, cohort, was not fair in this run, so their times do not compare." in page
+    assert "times as long" not in page
 
 
 def test_small_variations_do_not_count(report: Report, write: Write) -> None:
     outcome = report(write("ecsb.jsonl", [*runs("a", (510, 500)), *runs("b", (400, 400)), *runs("c", (1000, 1))]))
-    rows = {row[0]: row[3] for row in table_rows(outcome.page) if len(row) == 4 and row[0] in ("a", "b", "c")}
+    rows = {row[0]: row[2] for row in table_rows(outcome.page) if len(row) == 5 and row[0] in ("a", "b", "c")}
     assert rows == {"a": "–", "c": "a", "b": "a"}
 
 
 def test_no_lock_is_even(report: Report, write: Write) -> None:
     outcome = report(write("ecsb.jsonl", [*runs("a", (900, 100)), *runs("b", (800, 100)), *runs("c", (1000, 1))]))
-    assert "with no lock did all ranks get on alike" in outcome.page
+    assert "2 ranks: no lock was fair." in outcome.page
 
 
 def test_two_locks_or_one_rank_are_no_choice(report: Report, write: Write) -> None:
@@ -57,7 +76,7 @@ def test_two_locks_or_one_rank_are_no_choice(report: Report, write: Write) -> No
 def test_largest_number_of_ranks_counts(report: Report, write: Write) -> None:
     samples = [sample for lock in ("a", "b", "c") for progress in [(500, 500), (200,) * 4] for sample in runs(lock, progress)]
     outcome = report(write("ecsb.jsonl", samples))
-    assert [float(row[1].split()[0]) for row in table_rows(outcome.page) if len(row) == 4 and row[0] == "a"] == [125]
+    assert [float(row[3].split()[0]) for row in table_rows(outcome.page) if len(row) == 5 and row[0] == "a"] == [125]
     assert "4 ranks: the fastest first" in outcome.page and "2 ranks: the fastest first" not in outcome.page
 
 
@@ -67,7 +86,7 @@ def test_places_are_told_apart(report: Report, write: Write) -> None:
     samples += [sample for lock in "abc" for sample in runs(lock, (500,) * 4, nodes=2)]
     samples += runs("d", (900, 900), benchmark="wbab") + runs("e", (900, 900), world="threads")
     page = report(write("ecsb.jsonl", samples)).page
-    question = page[page.index("Which lock for me?") : page.index("Empty critical section")]
+    question = page[page.index("<h2>Which lock for me?") : page.index("<h2>Empty critical section")]
     assert question.count(": the fastest first") == 2
     assert "2 ranks: the fastest first" in question and "4 ranks: the fastest first" in question
     assert ["d" in row or "e" in row for row in table_rows(question)].count(True) == 0
@@ -134,3 +153,4 @@ def test_settings_of_one_lock_are_joined(drawn: Callable[..., tuple[Axes, str]])
     assert found["20"] == (100.0, 0.0) and found["100"] == (83.3, 0.0)
     assert {"b (x=1)", "b (x=2)"} <= set(found)
     assert "was cohort (passes=100), 83.3 ns" in note and "the default" not in note  # the first one requested
+    assert "b (x=1) was faster, 50.0 ns, but not fair: its unfairness reached 127 %." in note

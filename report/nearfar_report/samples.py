@@ -1,14 +1,13 @@
-"""Records of benchmarks of locks and of other stated objects: schema ``nearfar.results/1``."""
+"""Records of samples: schema ``nearfar.results/1``."""
 
 from __future__ import annotations
 
-from . import statements
-from .benchmarks import known
 from .fields import (
     RERUN, Checks, Record, ResultsError, check_fields, is_count, is_name, is_number, is_positive, or_null, text_of,
 )  # fmt: skip
-from .formats import Format
 from .statements import LOCK, Statement, is_coordinate, is_value
+
+SCHEMA = "nearfar.results/1"
 
 _COUNT = ("a whole number of at least 0", is_count)
 _COUNT_OR_NULL = ("a whole number of at least 0 or null", or_null(is_count))
@@ -45,6 +44,8 @@ _OPTIONAL: Checks = {
         and all(isinstance(one, bool) or is_coordinate(one) for one in value.values()),
     ),
     "effort": _OBJECT,
+    "figure": ("the number of a figure", is_name),
+    "series": ("the name of a curve", is_name),
     "measured": (
         "an object of numbers and nulls",
         lambda value: isinstance(value, dict) and all(one is None or is_value(one) for one in value.values()),
@@ -52,17 +53,20 @@ _OPTIONAL: Checks = {
 }
 
 
-def _check_sample(path: str, line: int, record: Record, statement: Statement) -> None:
+def check(path: str, line: int, record: Record, statement: Statement) -> None:
+    """Raises the ResultsError of the first fault of a sample."""
     kind = statement.kind
     check_fields(path, line, record, {**_SAMPLE, kind: (f"a {kind} name", is_name)})
     if kind == LOCK:
         check_fields(path, line, record, _OF_LOCKS)
     check_fields(path, line, record, {f: c for f, c in _OPTIONAL.items() if f in record})
-    benchmark = known(record["benchmark"])
-    check_fields(path, line, record, benchmark.fields)
-    if statement.case in record:
+    cases = statement.cases
+    if cases is not None:
+        known = f"one of {min(cases.parts)}{min(cases.columns)} to {max(cases.parts)}{max(cases.columns)}"
+        check_fields(path, line, record, {str(statement.case): (known, cases.has)})
+    elif statement.case in record:
         check_fields(path, line, record, {statement.case: ("a number, a text or null", or_null(is_coordinate))})
-    if benchmark.all_progress:
+    if statement.choice:  # which judges by the progress of all ranks
         progress = record["iterations_per_rank"]
         if len(progress) != record["ranks"]:
             what = f"'iterations_per_rank' has {len(progress)} entries for {record['ranks']} ranks"
@@ -72,7 +76,8 @@ def _check_sample(path: str, line: int, record: Record, statement: Statement) ->
             raise ResultsError(path, line, what, RERUN)
 
 
-def _void_reason(record: Record, statement: Statement) -> str | None:
+def void_reason(record: Record, statement: Statement) -> str | None:
+    """The reason why no figure may use a sample; None if figures may."""
     of_lock = statement.kind == LOCK
     if not record["verified"]:
         return "verified is false: the " + ("lock did not protect the counter" if of_lock else "result was wrong")
@@ -81,14 +86,16 @@ def _void_reason(record: Record, statement: Statement) -> str | None:
     return None
 
 
-def _describe(record: Record, statement: Statement) -> str:
+def describe(record: Record, statement: Statement) -> str:
+    """The configuration of a sample in a few words."""
     where = f"{statement.object_of(record)}, {record['world']}, nodes {record['nodes']}, ranks {record['ranks']}"
     settings = {**record.get("axes", {}), **({statement.case: statement.case_of(record)} if statement.case else {})}
     where += "".join(f", {name} {text_of(value)}" for name, value in settings.items() if value is not None)
     return f"{record['benchmark']} {where}, repetition {record['repetition']}"
 
 
-def _configuration(record: Record, statement: Statement) -> Record:
+def configuration(record: Record, statement: Statement) -> Record:
+    """The settings of a sample's configuration by name, benchmark and object first."""
     return {
         "benchmark": record["benchmark"],
         statement.kind: statement.object_of(record),
@@ -99,11 +106,6 @@ def _configuration(record: Record, statement: Statement) -> Record:
     }
 
 
-def _time_ns(record: Record) -> float | None:
-    field = known(record["benchmark"]).time
-    if field is not None:
-        return None if record[field] is None else float(record[field])
-    return float(record["duration_ns"] / record["iterations"])
-
-
-FORMAT = Format("nearfar.results/1", statements.check, _check_sample, _void_reason, _describe, _configuration, _time_ns)
+def time_ns(record: Record) -> float | None:
+    """The nanoseconds of one unit of a sample's work; None if it did none."""
+    return float(record["duration_ns"] / record["iterations"]) if record["iterations"] else None
