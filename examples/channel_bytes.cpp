@@ -2,6 +2,7 @@
 // through a channel, several in each call.
 //
 //   build/dev-openmpi/examples/channel_bytes
+// [headers]
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -15,15 +16,16 @@
 
 #include "nearfar/channel/byte_channel.hpp"
 #include "nearfar/channel/channel.hpp"
+// [end]
 
 namespace {
 
+// [bytes]
 /// Fills the image with its number. Stands for a camera.
 void draw(int number, std::span<std::byte> image) {
   std::ranges::fill(image, static_cast<std::byte>(number));
 }
 
-// [bytes]
 /// Returns the sum of all bytes of `count` images. The camera draws each image into a frame of the channel,
 /// and the loop reads the image there, without a copy. The frame is free again when `image` is destroyed.
 std::uint64_t sum_of_images(int count, std::size_t image_bytes) {

@@ -1,22 +1,24 @@
 // A pipeline of threads: one thread produces numbers, two pick the primes, and one counts the primes.
 //
 //   build/dev-openmpi/examples/channel_pipeline
+// [headers]
 #include <cstdint>
 #include <iostream>
 #include <thread>
 #include <vector>
 
 #include "nearfar/channel/channel.hpp"
+// [end]
 
 namespace {
 
+// [pipeline]
 bool is_prime(std::uint64_t number) {
   for (std::uint64_t divisor = 2; divisor * divisor <= number; ++divisor)
     if (number % divisor == 0) return false;
   return number >= 2;
 }
 
-// [pipeline]
 /// Counts the primes below `end`. A sender waits while its channel is full, and a receiver while its channel
 /// is empty. A loop over a channel ends when the channel is closed and empty.
 std::uint64_t count_primes(std::uint64_t end) {

@@ -2,6 +2,7 @@
 // wait.
 //
 //   build/dev-openmpi/examples/channel_select
+// [headers]
 #include <chrono>
 #include <cstdint>
 #include <iostream>
@@ -11,6 +12,7 @@
 #include "nearfar/channel/coroutine.hpp"
 #include "nearfar/channel/select.hpp"
 #include "nearfar/channel/strategies.hpp"
+// [end]
 
 namespace {
 
@@ -46,8 +48,10 @@ int main() {
   nearfar::channel<std::int64_t> numbers(10);
   nearfar::channel<std::int64_t> results(10);
   nearfar::channel<std::int64_t, nearfar::rendezvous> progress;
+  // [spawn]
   nearfar::executor workers;
   workers.spawn(squares(numbers, results));
+  // [end]
   const std::jthread source([&] {
     for (std::int64_t number = 1; number <= count; ++number)
       if (numbers.send(number) != nearfar::queue_status::success) return;
@@ -60,7 +64,9 @@ int main() {
   });
   const std::int64_t sum = add_up(results, progress);
   progress.close();
-  workers.wait();
+  // [wait]
+  workers.wait();  // until all coroutines have ended; the destructor waits, too
+  // [end]
   std::cout << sum << " in all\n";
   return sum == count * (count + 1) * (2 * count + 1) / 6 ? 0 : 1;
 }

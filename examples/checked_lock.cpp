@@ -1,5 +1,6 @@
 // Checks a lock of your own with the model checker: a ticket lock over RMA that does not flush its hand-over,
 // and the same lock with this flush.
+// [headers]
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "nearfar/checker/lock_program.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/topology/spec.hpp"
+// [end]
 
 namespace {
 

@@ -1,5 +1,6 @@
 // Checks a queue of your own with the model checker: a ring in the memory of a node, which one rank fills and
 // another empties. Shows the effect of a missing release, and that the ring is weaker than a queue.
+// [headers]
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include "nearfar/checker/specification.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/topology/locality.hpp"
+// [end]
 
 namespace {
 

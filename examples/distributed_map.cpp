@@ -1,4 +1,5 @@
 // A hash table in the memory of all ranks. Build it with nearfar::mpi; run it with any number of ranks.
+// [headers]
 #include "nearfar/map/distributed_map.hpp"
 
 #include <mpi.h>
@@ -11,13 +12,16 @@
 #include <vector>
 
 #include "nearfar/memory/mpi/world.hpp"
+// [end]
 
 namespace {
 
+// [position]
 struct position {
   double x = 0;
   double y = 0;
 };
+// [end]
 
 /// Returns the number of particles that are missing or wrong.
 int move_particles(MPI_Comm comm) {

@@ -19,6 +19,7 @@
 #include "nearfar/lock/cst_lock.hpp"
 #include "nearfar/lock/d_mcs_lock.hpp"
 #include "nearfar/lock/dash_lock.hpp"
+#include "nearfar/lock/fc_mcs_lock.hpp"
 #include "nearfar/lock/fissile_lock.hpp"
 #include "nearfar/lock/hclh_lock.hpp"
 #include "nearfar/lock/hemlock.hpp"
@@ -183,6 +184,10 @@ void use_far_locks(world& w, counter& c) {
     nearfar::cst_lock<world> lock(w, home, nearfar::default_max_local_passes,
                                   nearfar::default_max_local_passes, 20us);
     c.count_under("cst", lock);
+  }
+  {
+    nearfar::fc_mcs_lock<world> lock(w);
+    c.count_under("fc_mcs", lock);
   }
   {
     nearfar::mpi_win_lock<world> lock(w);

@@ -1,17 +1,24 @@
 // Arrays, vectors and objects whose memory is near the threads that work on it.
+// [triad headers]
+#include "nearfar/container/algorithm.hpp"
+#include "nearfar/container/numa_vector.hpp"
+// [end]
+
+// [headers]
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <list>
 #include <memory>
 #include <numeric>
 #include <vector>
 
-#include "nearfar/container/algorithm.hpp"
+#include "nearfar/container/near_allocator.hpp"
 #include "nearfar/container/numa_allocator.hpp"
 #include "nearfar/container/numa_new.hpp"
-#include "nearfar/container/numa_vector.hpp"
 #include "nearfar/container/numa_vector_arithmetic.hpp"
 #include "nearfar/container/team.hpp"
+// [end]
 
 namespace {
 
@@ -70,6 +77,18 @@ bool objects_with_heap_data(std::size_t n) {
   return rows.size() == n && rows[n - 1][99] == double(n - 1);
 }
 
+bool nodes(std::size_t n) {
+  // [nodes]
+  // A list for each thread. Each node is near the thread that inserts it and, later, goes through its list.
+  nearfar::numa_vector<std::list<double, nearfar::near_allocator<double>>> lists(
+      static_cast<std::size_t>(nearfar::team().size()));
+  nearfar::for_each(lists, [n](auto& mine) {
+    for (std::size_t i = 0; i < n; ++i) mine.push_back(double(i));
+  });
+  // [end]
+  return lists[0].size() == n;
+}
+
 bool arithmetic(std::size_t n) {
   // [arithmetic]
   nearfar::numa_vector<double> x(n, 2.0);
@@ -95,7 +114,7 @@ bool growing(std::size_t n) {
 int main() {
   constexpr std::size_t n = 200'000;
   const bool right = triad(n) && standard_vector(n) && chunks(n) && objects(n) &&
-                     objects_with_heap_data(1000) && arithmetic(n) && growing(n);
+                     objects_with_heap_data(1000) && nodes(1000) && arithmetic(n) && growing(n);
   std::printf("%s on %d threads\n", right ? "all right" : "wrong", nearfar::team().size());
   return right ? 0 : 1;
 }

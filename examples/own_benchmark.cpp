@@ -1,5 +1,6 @@
 // A benchmark of your own: how long a held lock takes to refuse `try_lock`.
 
+// [headers]
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -7,14 +8,15 @@
 #include <vector>
 
 #include "bench/benchmark.hpp"
-#include "bench/catalogue.hpp"
+#include "bench/kinds/locks/lock_catalogue.hpp"
+// [end]
 
 namespace {
 
+// [statement]
 using namespace nearfar;
 using namespace nearfar::bench;
 
-// [statement]
 struct refusal {
   static benchmark statement() {
     return {.name = "refusal",

@@ -1,4 +1,5 @@
 // Binds threads to CPUs, requests memory by policy, and asks the kernel where the pages are.
+// [headers]
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "nearfar/core/error.hpp"
 #include "nearfar/memory/pages.hpp"
 #include "nearfar/topology/pinning.hpp"
+// [end]
 
 namespace {
 

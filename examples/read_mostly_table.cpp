@@ -2,6 +2,7 @@
 // reader-writer lock protects the table. A small value beside the table needs no lock.
 //
 //   mpirun -n 4 read_mostly_table
+// [headers]
 #include <mpi.h>
 
 #include <array>
@@ -14,12 +15,13 @@
 #include "nearfar/lock/cohort_rw_lock.hpp"
 #include "nearfar/lock/seq_lock.hpp"
 #include "nearfar/memory/mpi/world.hpp"
+// [end]
 
 namespace {
 
+// [table]
 using nearfar::mpi::world;
 
-// [table]
 constexpr std::size_t rows = 16;
 struct row {
   nearfar::far<std::uint64_t> version;

@@ -1,4 +1,5 @@
 // Relaxation: sweeps over two grids. In a sweep each point becomes the mean of its four neighbours.
+// [headers]
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include "nearfar/container/grid_view.hpp"
 #include "nearfar/container/segmented_array.hpp"
 #include "nearfar/container/team.hpp"
+// [end]
 
 namespace {
 

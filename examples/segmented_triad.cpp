@@ -1,4 +1,5 @@
 // Vectors in segments: the triad a = b + c * d, padding, streaming stores, and work of unequal size.
+// [headers]
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
@@ -11,10 +12,13 @@
 #include "nearfar/container/segmented_array.hpp"
 #include "nearfar/container/sort.hpp"
 #include "nearfar/container/team.hpp"
+// [end]
 
 namespace {
 
+// [threads]
 std::size_t threads() { return static_cast<std::size_t>(nearfar::team().size()); }
+// [end]
 
 bool triad(std::size_t n) {
   // [triad]

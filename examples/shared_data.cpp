@@ -2,6 +2,7 @@
 // meets the ranks of its node. The same function runs on MPI ranks and on threads.
 //
 //   mpirun -n 4 shared_data
+// [headers]
 #include <mpi.h>
 
 #include <array>
@@ -16,6 +17,7 @@
 #include "nearfar/memory/threads/world.hpp"
 #include "nearfar/topology/locality.hpp"
 #include "nearfar/topology/spec.hpp"
+// [end]
 
 namespace {
 
@@ -45,8 +47,10 @@ bool share(W& w) {
   constexpr std::size_t count = 4;
   const int previous = (w.rank() + w.size() - 1) % w.size();
   // [segments]
-  typename W::template far_segment<inbox> inboxes(w);         // one inbox on each rank
-  typename W::template far_array<sample> samples(w, count);   // `count` samples on each rank
+  typename W::template far_segment<inbox> inboxes(w);        // one inbox on each rank
+  typename W::template far_array<sample> samples(w, count);  // `count` samples on each rank
+  // [end]
+  // [meetings]
   typename W::template near_segment<meeting<W>> meetings(w);  // one meeting place on each rank
   // [end]
 

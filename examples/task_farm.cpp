@@ -1,6 +1,7 @@
 // A task farm without a master: idle ranks take tasks from a queue in the memory of all ranks. Tasks create
 // other tasks, so their number is not known beforehand. Build it with nearfar::mpi, and run it with any
 // number of ranks.
+// [headers]
 #include <mpi.h>
 
 #include <cmath>
@@ -11,6 +12,7 @@
 
 #include "nearfar/memory/mpi/world.hpp"
 #include "nearfar/queue/ticket_queue.hpp"
+// [end]
 
 namespace {
 

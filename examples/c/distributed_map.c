@@ -1,10 +1,12 @@
 // A hash table in the memory of all ranks.
 //
 //   mpirun -n 4 c_distributed_map
+// [headers]
 #include <inttypes.h>
 #include <mpi.h>
 #include <nearfar.h>
 #include <stdio.h>
+// [end]
 
 /// After an error, prints it and ends the program, since other ranks may wait for this one.
 static void check(nearfar_status status) {

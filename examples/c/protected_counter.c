@@ -1,17 +1,21 @@
 // A counter in the memory of rank 0 that every rank increments, guarded by a lock.
 //
 //   mpirun -n 4 c_protected_counter
+// [headers]
 #include <inttypes.h>
 #include <mpi.h>
 #include <nearfar.h>
 #include <stdio.h>
+// [end]
 
+// [check]
 /// After an error, prints it and ends the program, since other ranks may wait for this one.
 static void check(nearfar_status status) {
   if (status >= NEARFAR_SUCCESS) return;
   fprintf(stderr, "%s: %s\n", nearfar_error_text(status), nearfar_last_message());
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
+// [end]
 
 int main(int argc, char** argv) {
   enum { rounds = 100, keeper = 0 };

@@ -1,9 +1,11 @@
 // One rank pushes tasks into a queue. All ranks pop tasks until the queue is closed.
 //
 //   mpirun -n 4 c_task_queue
+// [headers]
 #include <mpi.h>
 #include <nearfar.h>
 #include <stdio.h>
+// [end]
 
 /// After an error, prints it and ends the program, since other ranks may wait for this one.
 static void check(nearfar_status status) {

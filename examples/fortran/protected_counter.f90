@@ -3,20 +3,25 @@
 !   mpirun -n 4 fortran_protected_counter
 program protected_counter
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_ptr
+  ! [names]
   use, intrinsic :: iso_fortran_env, only: int64
   use mpi_f08
   use nearfar
   implicit none
+  ! [end]
 
+  ! [variables]
   integer, parameter :: rounds = 100, keeper = 0
   type(nearfar_world) :: world
   type(nearfar_lock) :: lock
   type(MPI_Win) :: window
-  type(c_ptr) :: memory
-  integer(int64), pointer :: words(:)
   integer(int64), asynchronous :: count
   integer(MPI_ADDRESS_KIND), parameter :: first = 0
-  integer :: i, rank, ranks
+  integer :: i
+  ! [end]
+  type(c_ptr) :: memory
+  integer(int64), pointer :: words(:)
+  integer :: rank, ranks
 
   call MPI_Init()
   ! An ordinary window. MPICH puts to wrong addresses if a window's size is no multiple of 16 bytes.

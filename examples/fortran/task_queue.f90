@@ -58,11 +58,11 @@ contains
     call world%barrier()
     call tasks%destroy()
   end function sum_together
-  ! [end]
 
   pure integer function sum_of(one)
     type(task), intent(in) :: one
     integer :: i
     sum_of = sum([(i, i=one%from, one%to)])
   end function sum_of
+  ! [end]
 end program task_queue

@@ -3,11 +3,13 @@
     python3 channel.py
 """
 
+# [imports]
 import threading
 
 import numpy as np
 
 import nearfar
+# [end]
 
 
 # [channel]

@@ -3,12 +3,14 @@
     mpirun -n 4 python3 -m mpi4py distributed_map.py
 """
 
+# [imports]
 import numpy as np
 from mpi4py import MPI
 
 import nearfar
 
 MINE = 100
+# [end]
 
 
 # [map]

@@ -3,6 +3,7 @@
     mpirun -n 4 python3 -m mpi4py protected_counter.py
 """
 
+# [imports]
 import numpy as np
 from mpi4py import MPI
 
@@ -10,6 +11,7 @@ import nearfar
 
 ROUNDS = 100
 KEEPER = 0
+# [end]
 
 
 def count_together(window):

@@ -3,10 +3,12 @@
     mpirun -n 4 python3 -m mpi4py task_queue.py
 """
 
+# [imports]
 import numpy as np
 from mpi4py import MPI
 
 import nearfar
+# [end]
 
 
 # [queue]

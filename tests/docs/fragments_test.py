@@ -55,6 +55,13 @@ class Fragments(unittest.TestCase):
         }  # fmt: skip
         self.assertEqual(marked, quoted, "a marked region of an example is in no document")
 
+    def test_a_reader_sees_which_program_a_fragment_is_from(self):
+        for document in DOCUMENTS:
+            text = (SOURCE / document).read_text()
+            seen = re.sub(r"<!--.*?-->|```.*?```", "", text, flags=re.DOTALL)
+            for path, *_ in QUOTE.findall(text):
+                self.assertIn(pathlib.Path(path).name, seen, f"{document}: the text does not name {path}")
+
     def test_rules_name_tests_that_are_there(self):
         there = set()
         for file in (SOURCE / "tests/checker").glob("*.cpp"):

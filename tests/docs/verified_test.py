@@ -70,7 +70,7 @@ class Code(unittest.TestCase):
 
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        for part in ("bench/locks", "bench/rw_locks", "include/nearfar/lock", "src/lock"):
+        for part in ("bench/kinds/locks", "bench/kinds/rw_locks", "include/nearfar/lock", "include/nearfar/memory", "src/lock"):
             shutil.copytree(SOURCE / part, self.folder / part)
         self.names = [lock.name for lock in verified.registry(COMMAND)]
         self.before = self.digests()
@@ -101,14 +101,19 @@ class Code(unittest.TestCase):
         self.assertLessEqual({"mcs", "cohort", "cohort.unbiased", "cohort_rw"}, changed)
         self.assertFalse({"tas", "near_ticket", "hemlock"} & changed)
 
+    def test_the_header_of_far_accesses_changes_the_locks_that_include_it(self):
+        changed = self.changed_by(str(verified.NEAREST), "bool is_in_place_;", "bool is_in_place_ = false;")
+        self.assertLessEqual({"tas", "ticket", "clh", "hclh", "shfl", "rma_rw"}, changed)
+        self.assertFalse({"mcs", "near_ticket", "hemlock"} & changed)
+
     def test_a_source_of_a_header_changes_its_locks(self):
         changed = self.changed_by("src/lock/rh_lock.cpp", "namespace nearfar::detail {", "namespace nearfar::detail {\nint more;")
         self.assertEqual(changed, {"rh"})
 
     def test_how_a_lock_is_registered_changes_that_lock_only(self):
-        changed = self.changed_by("bench/locks/cohort.cpp", "biased_above, cohort_policy{}>(", "ticket_above, cohort_policy{}>(")
+        changed = self.changed_by("bench/kinds/locks/cohort.cpp", "biased_above, cohort_policy{}>(", "ticket_above, cohort_policy{}>(")
         self.assertEqual(changed, {"cohort"})
-        changed = self.changed_by("bench/locks/hemlock.cpp", ".passes = pass_place::beside}", ".passes = pass_place::inside}")
+        changed = self.changed_by("bench/kinds/locks/hemlock.cpp", ".passes = pass_place::beside}", ".passes = pass_place::inside}")
         self.assertEqual(changed, {name for name in self.names if name.startswith("hemlock.")})
 
     def test_the_parts_of_a_lock_are_found(self):
