@@ -35,7 +35,7 @@ if(TARGET nearfar_c)
   install(FILES include/nearfar.h TYPE INCLUDE)
   install(FILES cmake/c-component.cmake cmake/fortran.cmake cmake/mpi_name.cmake DESTINATION ${nearfar_package_dir})
   install(FILES src/fortran/nearfar.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/nearfar/fortran)
-  install(TARGETS nearfar_c EXPORT nearfar_c_${nearfar_mpi_name} OPTIONAL)
+  install(TARGETS nearfar_c EXPORT nearfar_c_${nearfar_mpi_name})
   install(
     EXPORT nearfar_c_${nearfar_mpi_name}
     NAMESPACE nearfar::
@@ -75,6 +75,15 @@ endif()
 
 if(NEARFAR_DEVELOPER AND NOT NEARFAR_MPI_ONLY)
   install(TARGETS nearfar_command RUNTIME)
+  get_property(man_page TARGET nearfar_command PROPERTY NEARFAR_MAN_PAGE)
+  if(man_page)
+    install(FILES ${man_page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  endif()
+  if(TARGET nearfar_program)
+    install(TARGETS nearfar_program RUNTIME)
+    install(PROGRAMS scripts/nearfar-cc scripts/nearfar-c++ TYPE BIN)
+    install(DIRECTORY include/nearfar-mpi TYPE INCLUDE)
+  endif()
   install(
     DIRECTORY report/nearfar_report
     DESTINATION ${CMAKE_INSTALL_DATADIR}/nearfar/report

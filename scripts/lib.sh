@@ -125,12 +125,36 @@ parse_launch() {
   [[ -n $mpi ]] || misuse "--mpi LIBRARY is missing; choose one of: ${mpi_libraries[*]}"
   is_mpi_library "$mpi" || misuse "MPI library '$mpi' is unknown; choose one of: ${mpi_libraries[*]}"
   [[ -n $ranks ]] || misuse "--ranks N is missing"
-  is_count "$ranks" || misuse "--ranks must be a positive whole number, not '$ranks'"
+  is_count "$ranks" || misuse "--ranks must be a whole number from 1 to 999999, not '$ranks'"
   ((${#program[@]})) || misuse "the program to run is missing"
-  command -v -- "${program[0]}" >/dev/null || {
-    say "program '${program[0]}' does not exist; scripts/build builds those of the project"
-    exit 127
-  }
+  check_launch_place
+  check_program "${program[0]}"
+}
+
+# Ends this script where a launcher would crash, or would lose what the ranks print: in a working directory that was
+# removed, and if standard output is closed or /dev/full. A full disk shows only to a process that writes to it.
+check_launch_place() {
+  pwd -P >/dev/null 2>&1 || die "the working directory '${PWD-.}' was removed; change to a folder that exists"
+  { true 3>&1; } 2>/dev/null || die "standard output is closed; send it to a file or to /dev/null"
+  if [[ /proc/self/fd/1 -ef /dev/full ]]; then
+    die "standard output is /dev/full, which takes no data; send it to a file or to /dev/null"
+  fi
+}
+
+# Ends this script, with a shell's status, if $1 is no program that can be started.
+check_program() {
+  local found=$1
+  if [[ $1 != */* ]]; then found=$(type -P -- "$1") || found=''; fi
+  if [[ -f $found && -x $found ]]; then return 0; fi
+  if [[ -d $found ]]; then
+    say "program '$1' is a folder; name a program in it"
+    exit 126
+  elif [[ -e $found ]]; then
+    say "program '$1' is not executable; make it so with chmod +x, or name another program"
+    exit 126
+  fi
+  say "program '$1' does not exist; scripts/build builds those of the project"
+  exit 127
 }
 
 # Prints the launcher of the MPI library $1. A library from PyPI has one in its own folder. Otherwise the launcher has
@@ -233,7 +257,8 @@ mpich_rank=()
 statuses=''
 note_statuses() {
   local file
-  file=$(mktemp)
+  file=$(mktemp 2>&1) ||
+    die "cannot write temporary files to '${TMPDIR:-/tmp}' (${file##*: }); set TMPDIR to a folder that can be written"
   exec {statuses}<>"$file"
   rm -- "$file" # nothing is left behind, and it can be written in any mount namespace
   # shellcheck disable=SC2016 # for the inner shell

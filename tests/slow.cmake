@@ -8,6 +8,37 @@ if(NEARFAR_TEST_WITHOUT_MPI)
                               segmented_array)
 endif()
 
+# ---- documents ---------------------------------------------------------------------------------------------
+
+# Every fragment in the documents, compiled with nothing but what is shown; and what README.md says, from build to check.
+if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE)
+  set(includes ${MPI_CXX_INCLUDE_DIRS})
+  list(JOIN includes "," includes)
+  set(fortran)
+  if(TARGET nearfar_fortran)
+    set(fortran ${MPI_Fortran_COMPILER})
+  endif()
+  add_test(NAME docs.compile COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/docs/compile_test.py)
+  set_tests_properties(
+    docs.compile
+    PROPERTIES
+      ENVIRONMENT
+      "NEARFAR_SOURCE_DIR=${PROJECT_SOURCE_DIR};NEARFAR_COMPILER=${CMAKE_CXX_COMPILER};NEARFAR_MPI_INCLUDES=${includes};NEARFAR_FORTRAN=${fortran}"
+      PROCESSORS 2
+      TIMEOUT 300)
+  add_test(NAME readme COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/readme_test.py)
+  set_tests_properties(
+    readme
+    PROPERTIES
+      ENVIRONMENT
+      "NEARFAR_SOURCE_DIR=${PROJECT_SOURCE_DIR};NEARFAR_BUILD_DIR=${PROJECT_BINARY_DIR};NEARFAR_COMPILER=${CMAKE_CXX_COMPILER};NEARFAR_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER};NEARFAR_MPI_NAME=${NEARFAR_MPI_NAME};NEARFAR_MPI_COMPILER=${MPI_CXX_COMPILER}"
+      FAIL_REGULAR_EXPRESSION "Ran 0 tests"
+      FIXTURES_REQUIRED python
+      PROCESSORS 2
+      RUN_SERIAL TRUE
+      TIMEOUT 600)
+endif()
+
 # ---- the checker -------------------------------------------------------------------------------------------
 
 # The checker has one thread and no MPI. One build is enough, and ThreadSanitizer would see nothing in it.
@@ -44,7 +75,7 @@ if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
     target_compile_options(nearfar_checker_far_faults_tests PRIVATE -O1)
   endif()
   nearfar_add_test(checker_faults checker/known_faults_test.cpp)
-  nearfar_add_test(checker_queue memory/checked_combining_add_test.cpp queue/checked_queue_test.cpp
+  nearfar_add_test(checker_queue queue/checked_combining_add_test.cpp queue/checked_queue_test.cpp
                    queue/checked_spsc_queue_test.cpp)
   target_link_libraries(nearfar_checker_queue_tests PRIVATE nearfar_engine)
   if(NEARFAR_SANITIZE)
@@ -78,7 +109,7 @@ if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
     nearfar_add_test(checker_oracle checker/axioms.cpp checker/oracle_test.cpp)
     target_link_libraries(nearfar_checker_oracle_tests PRIVATE nearfar_engine)
     # Mutants use buffers that are gone. AddressSanitizer would stop at them.
-    nearfar_add_test(checker_mutants checker/mutants_test.cpp)
+    nearfar_add_test(checker_mutants checker/fc_mcs_test.cpp checker/mutants_test.cpp)
     nearfar_add_test(checker_rw_mutants checker/rw_mutants_test.cpp)
     nearfar_add_test(checker_queue_mutants queue/queue_mutants_test.cpp)
     nearfar_add_test(checker_channel_mutants channel/channel_mutants_test.cpp)
@@ -105,7 +136,7 @@ endif()
 
 if(NOT NEARFAR_SANITIZE MATCHES "thread")
   nearfar_add_test_program(nearfar_mpi_structure_tests map/mpi_map_test.cpp mpi/environment.cpp mpi/main.cpp
-                           channel/mpi_channel_test.cpp memory/mpi_combining_add_test.cpp queue/mpi_queue_test.cpp)
+                           channel/mpi_channel_test.cpp queue/mpi_combining_add_test.cpp queue/mpi_queue_test.cpp)
   target_link_libraries(nearfar_mpi_structure_tests PRIVATE nearfar_engine nearfar_mpi)
 
   set(mpi_structures $<TARGET_FILE:nearfar_mpi_structure_tests> --gtest_brief=1 --gtest_color=no)

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "bench/exclusion_check.hpp"
+#include "bench/kinds/locks/exclusion_check.hpp"
 #include "nearfar/lock/dash_lock.hpp"
 #include "nearfar/memory/threads/world.hpp"
 #include "tests/adversarial/broken_locks.hpp"

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "bench/any_lock.hpp"
+#include "bench/kinds/locks/any_lock.hpp"
 #include "nearfar/lock/lockable.hpp"
 #include "nearfar/memory/threads/world.hpp"
 #include "tests/lock/conformance.hpp"

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-#include "bench/any_lock.hpp"
+#include "bench/kinds/locks/any_lock.hpp"
 #include "nearfar/core/error.hpp"
+#include "nearfar/lock/level_waits.hpp"
 #include "nearfar/memory/threads/world.hpp"
 #include "nearfar/topology/spec.hpp"
 
@@ -62,6 +64,7 @@ class watched_lock final : public bench::any_lock<threads::world> {
       throw std::logic_error("this lock has no try_lock");
   }
   [[nodiscard]] handover last_handover() const override { return is_referee() ? handover::unknown : last_; }
+  [[nodiscard]] std::optional<level_waits> last_waits() const override { return std::nullopt; }
   void lock_and_unlock() override {}
   bench::lock_counts run_ecsb(threads::world&, bench::exclusion_check<threads::world>&,
                               const bench::lock_plan&) override {

@@ -1,8 +1,10 @@
 """The installed package as other projects meet it: by CMake and its components, by pkg-config, with an older C++."""
 
 import concurrent.futures
+import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -197,6 +199,62 @@ class Components(Package):
         self.assertEqual(ended.returncode, 0, ended.stdout)
 
 
+    def test_all_from_one_installation(self):
+        """Each component that the documents name, in one project, and a program of each."""
+        ended, build = self.configure(
+            "\n".join(
+                ["find_package(nearfar 0.1 REQUIRED COMPONENTS mpi containers engine c fortran)",
+                 *(f'add_executable({of} "{source}")\ntarget_link_libraries({of} PRIVATE nearfar::{of})'
+                   for of, source in PROGRAMS.items())]
+            ),
+            f"-DMPI_C_COMPILER={of_language(MPI_COMPILER, 'mpicc')}",
+            f"-DMPI_Fortran_COMPILER={of_language(MPI_COMPILER, 'mpifort')}",
+            language="CXX C Fortran",
+        )  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        self.succeed("cmake", "--build", build, "-j", "1")
+        for of in PROGRAMS:
+            self.run_program(of, build / of)
+
+
+class Installed(unittest.TestCase):
+    """The installation has what it claims, and `make build` builds it all."""
+
+    def installed(self):
+        """The files of the build that are installed, except those that are left out if they do not exist."""
+        found = set()
+        for script in BUILD.rglob("cmake_install.cmake"):
+            text = script.read_text()
+            for options, files in re.findall(r'file\(INSTALL DESTINATION ("[^"]*"[^(]*?)FILES((?:\s+"[^"]*")+)', text):
+                self.assertNotIn("OPTIONAL", options, f"{script}: {files}")
+                if re.search(r"TYPE (EXECUTABLE|MODULE|SHARED_LIBRARY|STATIC_LIBRARY)\b", options):
+                    found |= {pathlib.Path(file).relative_to(BUILD) for file in re.findall(r'"([^"]*)"', files)}
+        return found
+
+    def test_make_build_builds_what_is_installed(self):
+        presets = json.loads((SOURCE / "CMakePresets.json").read_text())["buildPresets"]
+        release = [preset for preset in presets if preset["name"].startswith("release-")]
+        self.assertGreater(len(release), 1)
+        installed = self.installed()
+        names = " ".join(map(str, installed))
+        for part in (f"libnearfar_c_{MPI}.so", "libnearfar.a", "libnearfar_engine.a", "libnearfar_pthread.so", f"libnearfar_pmpi_{MPI}.so"):
+            self.assertIn(part, names)
+        # Files that one rule makes: a library, and the links to it.
+        rules = [line[6:].split(": ") for line in (BUILD / "build.ninja").read_text().splitlines() if line.startswith("build ")]
+        together = [set(rule[0].split(" | ")[0].split()) for rule in rules]
+        alias = {rule[0]: rule[1].split()[1:] for rule in rules if rule[1].startswith("phony ")}
+        for preset in release:
+            ended = run("ninja", "-C", BUILD, "-t", "inputs", *preset["targets"])
+            self.assertEqual(ended.returncode, 0, ended.stdout)
+            built = {*ended.stdout.splitlines(), *(file for target in preset["targets"] for file in alias[target])}
+            for files in together:
+                built |= files if files & built else set()
+            self.assertEqual({str(file) for file in installed} - built, set(), preset["name"])
+
+    def test_make_bench_builds_locks_alone(self):
+        self.assertRegex((SOURCE / "scripts/bench").read_text(), r'build_preset "release-\$library" --target nearfar_locks ')
+
+
 class Reasons(Package):
     """The message if the package is not found, and the cases without a message."""
 
@@ -254,6 +312,26 @@ class Reasons(Package):
         self.succeed("cmake", "-S", SOURCE, "-B", build, "-DNEARFAR_DEVELOPER=OFF", "-DNEARFAR_MPI=OFF")
         cache = (build / "CMakeCache.txt").read_text().splitlines()
         self.assertEqual([line for line in cache if line.startswith("CMAKE_BUILD_TYPE:")], ["CMAKE_BUILD_TYPE:STRING=Release"])
+
+    def test_a_component_that_was_not_built_says_how_to_build_it(self):
+        """By the package's file of a folder that was only configured, beside empty files in place of the others."""
+        build = self.folder / "little"
+        self.succeed("cmake", "-S", SOURCE, "-B", build, *options(), "-DNEARFAR_DEVELOPER=OFF", "-DNEARFAR_ENGINE=OFF",
+                     "-DNEARFAR_C=OFF", "-DBUILD_SHARED_LIBS=ON", f"-DNEARFAR_MPI_NAME={MPI}")  # fmt: skip
+        (build / "library.cmake").touch()
+        for component, cure in (("engine", "-D NEARFAR_ENGINE=ON"), ("c", "-D NEARFAR_MPI=ON -D NEARFAR_C=ON")):
+            ended, _ = self.configure(
+                f"find_package(nearfar REQUIRED COMPONENTS {component} NO_DEFAULT_PATH PATHS \"{build}\")"
+            )
+            self.assertNotEqual(ended.returncode, 0)
+            self.assertIn(f"without component {component}: this nearfar was built without it", " ".join(ended.stdout.split()))
+            self.assertIn(cure, " ".join(ended.stdout.split()))
+
+    def test_libraries_without_boost_have_no_engine_and_say_so(self):
+        build = self.folder / "without boost"
+        said = self.succeed("cmake", "-S", SOURCE, "-B", build, *options(), "-DNEARFAR_DEVELOPER=OFF", "-DNEARFAR_MPI=OFF",
+                            "-DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON")  # fmt: skip
+        self.assertIn("No nearfar::engine: Boost.Context was not found", said)
 
     @unittest.skipUnless(MPI in OTHER, "it is known for Debian's two libraries alone what the other one is")
     def test_a_build_folder_is_for_one_mpi_library(self):
@@ -366,32 +444,29 @@ class PkgConfig(Package):
 
 
 class SharedLibrary(PkgConfig):
-    """The same with a shared library; projects then need fewer packages."""
+    """The same with a shared library, from a build of the libraries alone; projects then need fewer packages."""
 
     LIBRARY = "libnearfar.so"
 
     @classmethod
     def install(cls):
         build = cls.folder / "shared"
-        cls.succeed("cmake", "-S", SOURCE, "-B", build, *options(), "-DBUILD_SHARED_LIBS=ON", "-DNEARFAR_DEVELOPER=OFF", "-DNEARFAR_C=OFF",
-                    "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
-                    f"-DNEARFAR_MPI_NAME={MPI}")  # fmt: skip
+        cls.succeed("cmake", "-S", SOURCE, "-B", build, *options(), "-DBUILD_SHARED_LIBS=ON", "-DNEARFAR_DEVELOPER=OFF",
+                    "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_UNITY_BUILD=ON",
+                    "-DCMAKE_UNITY_BUILD_BATCH_SIZE=9", f"-DNEARFAR_MPI_NAME={MPI}")  # fmt: skip
         cls.succeed("cmake", "--build", build, "-j", "1")
         cls.succeed("cmake", "--install", build, "--prefix", cls.prefix)
 
-    def test_the_engine(self):
-        ended, _ = self.configure("find_package(nearfar REQUIRED COMPONENTS engine)")
-        self.assertNotEqual(ended.returncode, 0)
-        self.assertIn("NEARFAR_ENGINE=ON", ended.stdout)
-
-    def test_c_programs_need_a_c_compiler_and_the_one_library(self):
-        ended, _ = self.configure("find_package(nearfar REQUIRED COMPONENTS c)")
-        self.assertNotEqual(ended.returncode, 0)
-        self.assertIn("NEARFAR_C=ON", ended.stdout)
-
-    # The component is not installed here.
-    test_c_programs_know_where_the_library_is_if_they_are_told = None
-    test_fortran_programs_compile_the_module = None
+    def test_cmake_finds_each_component(self):
+        for component in ("containers", "engine", "c", "fortran"):
+            language = {"c": "C", "fortran": "Fortran"}.get(component, "CXX")
+            ended, _ = self.configure(
+                f"find_package(nearfar REQUIRED COMPONENTS {component})",
+                f"-DMPI_C_COMPILER={of_language(MPI_COMPILER, 'mpicc')}",
+                f"-DMPI_Fortran_COMPILER={of_language(MPI_COMPILER, 'mpifort')}",
+                language=language,
+            )
+            self.assertEqual(ended.returncode, 0, ended.stdout)
 
     def test_projects_need_neither_hwloc_nor_openmp(self):
         self.build_component("containers", "PkgConfig", "OpenMP", "Boost", "MPI", more=NO_SYSTEM_PATHS)

@@ -1,4 +1,4 @@
-// error: constraints not satisfied.*concept world
+// error: constraints not satisfied.*concept near_world
 #include "nearfar/lock/tas_lock.hpp"
 #include "nearfar/memory/threads/world.hpp"
 

@@ -1,5 +1,9 @@
-"""How scripts/run-mpi ends when a rank fails or a signal ends it, and where it starts ranks."""
+"""How scripts/run-mpi ends when a rank fails or a signal ends it, where it starts ranks, and what it refuses to start.
 
+The refusals of scripts/two-nodes are here, too.
+"""
+
+import functools
 import os
 import pathlib
 import signal
@@ -13,7 +17,13 @@ RUN = [
     str(pathlib.Path(os.environ["NEARFAR_SOURCE_DIR"]) / "scripts" / "run-mpi"),
     *["--mpi", os.environ["NEARFAR_MPI_NAME"], "--ranks", "2", "--"],
 ]
+TWO_NODES = str(pathlib.Path(RUN[0]).with_name("two-nodes"))
 ENDLESS = [COMMAND, "bench", "ecsb", "--locks", "dash", "--duration", "0.1", "--repetitions", "1000000"]
+
+
+@functools.cache
+def has_two_nodes():
+    return subprocess.run([TWO_NODES, "check"], capture_output=True, check=False).returncode == 0
 
 
 def by_rank(first, second):
@@ -164,11 +174,95 @@ class Starts(unittest.TestCase):
             self.assert_nodes(1, [RUN[0]], job)
 
     def test_on_two_nodes_in_a_job(self):
-        script = str(pathlib.Path(RUN[0]).with_name("two-nodes"))
-        if subprocess.run([script, "check"], capture_output=True, check=False).returncode != 0:
+        if not has_two_nodes():
             self.skipTest("namespaces are not permitted here")
         for job in JOBS:
-            self.assert_nodes(2, [script, "run"], job)
+            self.assert_nodes(2, [TWO_NODES, "run"], job)
+
+
+class Refuses(unittest.TestCase):
+    """Faults of the caller's that end a script in one line, before a launcher makes many lines of them."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def refused(self, command, status, line, **how):
+        """Runs a command that has to end with this status and one line on stderr, but for bash's own, and no output."""
+        how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how}
+        ended = subprocess.run(command, text=True, check=False, **how)
+        # Bash says so before it reads a script.
+        lines = [said for said in ended.stderr.splitlines() if "error retrieving current directory" not in said]
+        self.assertEqual((ended.returncode, lines), (status, [line]), command)
+        self.assertIn(ended.stdout, [None, ""], command)
+
+    def both_refuse(self, program, status, message, **how):
+        for script in [[RUN[0]], [TWO_NODES, "run"]]:
+            name = pathlib.Path(script[0]).name
+            self.refused([*script, *RUN[1:], *program], status, f"{name}: {message}", **how)
+
+    def test_what_is_no_program(self):
+        (self.folder / "plain_file").write_text("#!/bin/sh\n")
+        (self.folder / "plain_file").chmod(0o644)
+        (self.folder / "plain_folder").mkdir()
+        in_path = {**os.environ, "PATH": f"{os.environ['PATH']}:{self.folder}"}
+        not_executable = "is not executable; make it so with chmod +x, or name another program"
+        for name in ["./plain_file", str(self.folder / "plain_file"), "plain_file"]:
+            self.both_refuse([name], 126, f"program '{name}' {not_executable}", cwd=self.folder, env=in_path)
+        for name in ["./plain_folder", str(self.folder)]:
+            self.both_refuse([name], 126, f"program '{name}' is a folder; name a program in it", cwd=self.folder)
+        for name in ["./none", "plain_folder", "nothing_has_this_name", "check_program"]:
+            message = f"program '{name}' does not exist; scripts/build builds those of the project"
+            self.both_refuse([name], 127, message, cwd=self.folder, env=in_path)
+
+    @unittest.skipUnless(RUN[2].startswith("mpich"), "only MPICH's ranks need a file for their statuses")
+    def test_temporary_files_that_cannot_be_written(self):
+        def refuse(script, folder, reason):
+            name = pathlib.Path(script[0]).name
+            line = f"{name}: cannot write temporary files to '{folder}' ({reason}); "
+            line += "set TMPDIR to a folder that can be written"
+            self.refused([*script, *RUN[1:], "true"], 1, line, env={**os.environ, "TMPDIR": folder})
+
+        refuse([RUN[0]], "/sys", "Permission denied")
+        refuse([RUN[0]], f"{self.folder}/a: b", "No such file or directory")
+        if has_two_nodes():
+            refuse([TWO_NODES, "run"], "/sys", "Permission denied")
+
+    def test_standard_output_that_loses_what_ranks_print(self):
+        closing = ["sh", "-c", 'exec "$0" "$@" >&-']
+        for script in [[RUN[0]], [TWO_NODES, "run"]]:
+            name = pathlib.Path(script[0]).name
+            line = f"{name}: standard output is closed; send it to a file or to /dev/null"
+            self.refused([*closing, *script, *RUN[1:], "echo", "hi"], 1, line)
+        with open("/dev/full", "w", encoding="ascii") as full:
+            message = "standard output is /dev/full, which takes no data; send it to a file or to /dev/null"
+            self.both_refuse(["echo", "hi"], 1, message, stdout=full)
+
+    def test_a_working_directory_that_was_removed(self):
+        gone = self.folder / "gone"
+        for again in ["", '; mkdir "$0"']:
+            removing = ["sh", "-c", f'mkdir "$0" && cd "$0" && rmdir "$0" {again}; exec "$@"', str(gone)]
+            for script in [[RUN[0]], [TWO_NODES, "run"]]:
+                name = pathlib.Path(script[0]).name
+                line = f"{name}: the working directory '{gone}' was removed; change to a folder that exists"
+                self.refused([*removing, *script, *RUN[1:], "true"], 1, line)
+                if again:
+                    gone.rmdir()
+
+    def test_arguments_of_subcommands_that_have_none(self):
+        for name in ["check", "up", "down"]:
+            for arguments in [["x"], ["", "x"], ["--mpi", "mpich"]]:
+                line = f"two-nodes: {name} takes no arguments, but got '{arguments[0]}' (try two-nodes --help)"
+                self.refused([TWO_NODES, name, *arguments], 2, line)
+
+    def test_help_of_subcommands(self):
+        helps = [
+            subprocess.run([TWO_NODES, *arguments], capture_output=True, text=True, check=True).stdout
+            for arguments in [["--help"], ["check", "--help"], ["up", "-h"], ["down", "--help"], ["run", "--help"]]
+        ]
+        self.assertIn("usage: scripts/two-nodes run", helps[0])
+        self.assertEqual(helps, helps[:1] * len(helps))
 
 
 class SmallSharedMemory(unittest.TestCase):

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/catalogue.hpp"
-#include "bench/exclusion_check.hpp"
+#include "bench/kinds/locks/exclusion_check.hpp"
+#include "bench/kinds/locks/lock_catalogue.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/lock/cohort_lock.hpp"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/rw_catalogue.hpp"
+#include "bench/kinds/rw_locks/rw_catalogue.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/lock/cohort_rw_lock.hpp"
 #include "nearfar/memory/mpi/world.hpp"
