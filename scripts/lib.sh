@@ -56,7 +56,25 @@ end_jobs() {
     if [[ $job == "$job_group" ]]; then job=-$job; fi
     kill -s "$1" -- "$job" 2>/dev/null || true
   done
+  local jobs
+  jobs=$(jobs -p)
   wait || true
+  # A launcher may end a moment before the last of its ranks, which are in its session.
+  for job in $jobs; do
+    local looks=100
+    while ((looks-- > 0)) && has_session "$job"; do sleep 0.05; done
+  done
+}
+
+# has_session ID: whether the session has a process that has not ended.
+has_session() {
+  local file line state session
+  for file in /proc/[0-9]*/stat; do
+    { read -r line <"$file"; } 2>/dev/null || continue
+    read -r state _ _ session _ <<<"${line##*) }"
+    if [[ $session == "$1" && $state != [ZX] ]]; then return 0; fi
+  done
+  return 1
 }
 
 # Prints the comment block at the top of the calling script, which is its help text.
