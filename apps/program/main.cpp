@@ -12,6 +12,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
@@ -22,6 +23,7 @@
 #include "../../src/program/report.hpp"
 #include "../../src/program/search.hpp"
 #include "../../src/program/shown_output.hpp"
+#include "picture.hpp"
 
 namespace {
 
@@ -44,13 +46,15 @@ struct wishes {
   program::limits within;
   std::string tier = "exhaustive";
   std::string sends = "both";
+  std::string mode = "any";
   std::string promises = "racing_loads";
   std::string replay;
   std::string keep;
+  std::string svg;
   std::uint64_t seed = 1;
   bool is_json = false;
   bool has_ranks = false;    ///< --ranks was given
-  bool is_replaced = false;  ///< an older file of --keep
+  bool is_replaced = false;  ///< an older file of --keep or --svg
   std::vector<std::string> command;
 };
 
@@ -69,7 +73,27 @@ void grant(wishes& to) {
                             to.promises.find("plain_loads") != std::string::npos;
   how.grants_plain_loads = to.promises.find("plain_loads") != std::string::npos;
   how.grants_mixed_accumulates = to.promises.find("mixed_accumulates") != std::string::npos;
+  how.needs_help = to.mode == "progress";
   how.grants_racing_gets = to.promises.find("racing_gets") != std::string::npos;
+}
+
+/// The picture of the schedule of a fault, or of a replay.
+void draw(program::execution& in, const program::result& found, const wishes& from) {
+  if (!found.found && from.replay.empty()) {
+    std::fprintf(stderr, "nearfar-program: no fault: '%s' is not written\n", from.svg.c_str());
+    return;
+  }
+  program::result shown = found;
+  if (from.replay.empty()) {
+    in.tell_steps(true);
+    shown = program::replay(in, found.under, found.how);
+    in.tell_steps(false);
+    if (!shown.found) shown.found = found.found;  // a comparison of two executions found it
+  }
+  std::ofstream to(from.svg);
+  to << program::picture_of(in, shown);
+  if (!to.flush()) throw std::runtime_error("cannot write the picture to '" + from.svg + "'");
+  if (!from.is_json) std::printf("  The picture of the schedule is in %s\n", from.svg.c_str());
 }
 
 [[nodiscard]] int tell(program::execution& in, program::result found, const wishes& from) {
@@ -107,6 +131,7 @@ void grant(wishes& to) {
       std::printf("  The schedule is in %s: nearfar check --replay %s\n", from.keep.c_str(),
                   from.keep.c_str());
   }
+  if (!from.svg.empty()) draw(in, found, from);
   if (!found.found) return found.is_complete ? complete : incomplete;
   return found.found->outcome == program::verdict::fault ? fault : incomplete;
 }
@@ -159,16 +184,22 @@ void grant(wishes& to) {
                              std::to_string(from.how.ranks) + ": leave --ranks out");
   from.how.ranks = kept.how.ranks;
   from.how.ranks_per_node = kept.how.ranks_per_node;
+  from.mode = kept.how.needs_help ? "progress" : "any";
+  from.how.has_lag = kept.how.has_lag;
   grant(from);
   from.how.shows_output = !from.is_json;
   program::execution in(from.how);
   in.tell_steps(true);
   program::result found = program::replay(in, kept.under, kept.steps);
   if (!from.is_json)
-    for (std::size_t i = 0; i < in.size(); ++i)
-      if (!in.at(i).text.empty())
-        std::printf("%4zu  rank %d %s%s\n", i + 1, in.at(i).by.rank, in.at(i).by.flight == 0 ? "" : "  its ",
-                    in.at(i).text.c_str());
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const program::event& step = in.at(i);
+      if (step.shown.text.empty()) continue;
+      const std::vector<std::string> lines = program::lines_of(in, step.shown.where);
+      std::printf("%4zu  rank %d %s%s%s%s\n", i + 1, step.by.rank, step.by.flight == 0 ? "" : "  its ",
+                  step.shown.text.c_str(), lines.empty() ? "" : "  ",
+                  lines.empty() ? "" : lines.front().c_str());
+    }
   found.is_complete = false;
   return tell(in, std::move(found), from);
 }
@@ -212,6 +243,9 @@ void add_options(CLI::App& to, wishes& from) {
   to.add_option("--promises", from.promises,
                 "Promises beyond the standard, with commas, or all or none (default: racing_loads)")
       ->check(is_list_of_promises, "PROMISES");
+  to.add_option("--mode", from.mode, "any, or progress: RMA does not reach a rank that loops outside MPI")
+      ->check(CLI::IsMember({"any", "progress"}));
+  to.add_flag("--lag", from.how.has_lag, "Try also that MPI_Test tells of a complete request later");
   to.add_option("--sends", from.sends, "Standard sends: wait, buffer or both (default: both)")
       ->check(CLI::IsMember({"wait", "buffer", "both"}));
   to.add_option("command", from.command, "The program and its arguments, after --");
@@ -238,11 +272,21 @@ void add_options(CLI::App& to, wishes& from) {
                  runs ? "run" : "check");
     return usage;
   }
-  if (!from.keep.empty() && !from.is_replaced && std::filesystem::exists(from.keep)) {
-    std::fprintf(stderr,
-                 "nearfar-program: '%s' exists: choose another name, or replace it with --overwrite\n",
-                 from.keep.c_str());
-    return usage;
+  for (const std::string& file : {from.keep, from.svg}) {
+    if (file.empty()) continue;
+    if (!from.is_replaced && std::filesystem::exists(file)) {
+      std::fprintf(stderr,
+                   "nearfar-program: '%s' exists: choose another name, or replace it with --overwrite\n",
+                   file.c_str());
+      return usage;
+    }
+    // A long search is not to end with a file that cannot be written.
+    const std::string folder = std::filesystem::absolute(file).parent_path();
+    if (access(folder.c_str(), W_OK | X_OK) != 0) {
+      std::fprintf(stderr, "nearfar-program: cannot write '%s': %s (its folder)\n", file.c_str(),
+                   std::strerror(errno));
+      return usage;
+    }
   }
   if (runs) return run(from);
   return from.replay.empty() ? check(from) : replay(from);
@@ -276,7 +320,9 @@ int main(int count, char** arguments) {
       ->check(is_limit, "NUMBER");
   check_command->add_option("--seed", from.seed, "Seed of the random tier (default: 1)");
   check_command->add_option("--keep", from.keep, "File for the schedule of a fault");
-  check_command->add_flag("--overwrite", from.is_replaced, "Replace an older file of --keep");
+  check_command->add_option("--svg", from.svg,
+                            "File for a picture of the fault's schedule, or of the replay");
+  check_command->add_flag("--overwrite", from.is_replaced, "Replace older files of --keep and --svg");
   check_command->add_option("--replay", from.replay,
                             "File of a schedule to repeat, with the program's output");
   check_command->add_flag("--json", from.is_json, "Print the result as JSON");

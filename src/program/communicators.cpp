@@ -59,7 +59,7 @@ MPI_Comm handle_of(communicator* one) {
   if (one == mpi().world) return MPI_COMM_WORLD;
   const run_vector<communicator*>& all = own().communicators.all();
   for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i] == one) return own().communicators.handle_at(i);
+    if (all[i] == one) return decltype(own().communicators)::handle_at(i);
   return MPI_COMM_SELF;
 }
 

@@ -40,6 +40,7 @@ struct collective_request final : request {
   // A persistent one begins again with the same arguments.
   bool is_complete() override { return is_there(*what, needs); }
   bool awaits_arrivals() override { return !is_complete(); }
+  bool may_lag() override { return true; }
   void describe(std::string& to) const override {
     to += missing_from(*what, needs) + " to call " + what->name;
   }

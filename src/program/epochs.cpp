@@ -22,7 +22,12 @@ class lock_step final : public step {
       : at_(&at), first_(first), last_(last), is_exclusive_(is_exclusive) {
     changed = true;
   }
-  bool is_enabled() override { return trusts_ || is_free(); }
+  bool is_enabled() override { return trusts_ || (is_free() && is_helped()); }
+  /// Whether MPI can reach the target, where it needs its help. For all locks of a window at once libraries
+  /// ask nobody.
+  [[nodiscard]] bool is_helped() const {
+    return last_ - first_ != 1 || !target().waits_outside || &target() == by_;
+  }
   [[nodiscard]] bool is_free() const {
     for (int i = first_; i < last_; ++i) {
       const window_part& part = at_->part(i);
@@ -33,6 +38,8 @@ class lock_step final : public step {
   void touch(footprint& to) override {
     to.add(keys::lock_of(at_->number, first_), keys::lock_of(at_->number, last_),
            is_exclusive_ ? effects::write : effects::share);
+    if (run().how().needs_help && last_ - first_ == 1)
+      to.add(keys::help_of(target().number), keys::help_of(target().number) + 1, effects::read);
   }
   void take(int /*choice*/) override {
     rank& by = *by_;
@@ -61,7 +68,7 @@ class lock_step final : public step {
     }
   }
   void describe(std::string& to) const override {
-    const bool is_taken = !trusts_ && !is_free();
+    const bool is_taken = !trusts_ && !(is_free() && is_helped());
     to += (is_taken ? "waits for the lock of rank " : "takes the lock of rank ") +
           std::to_string(at_->of->members[static_cast<std::size_t>(first_)]) + " in window " +
           std::to_string(at_->number);
@@ -70,6 +77,8 @@ class lock_step final : public step {
     if (!is_taken) return;
     if (holder >= 0)
       to += ", which rank " + std::to_string(holder) + " holds";
+    else if (is_free())
+      to += ": MPI cannot ask a rank that waits in a loop outside MPI";
     else if (at_->part(first_).sharers > 0)
       to += ", which others share";
   }
@@ -78,6 +87,9 @@ class lock_step final : public step {
   void trust() noexcept { trusts_ = true; }
 
  private:
+  [[nodiscard]] const rank& target() const {
+    return run().at_rank(at_->of->members[static_cast<std::size_t>(first_)]);
+  }
   window* at_;
   int first_;
   int last_;

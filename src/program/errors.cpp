@@ -86,7 +86,7 @@ int error_of(window* in, int error_class, const std::string& text, const std::st
   if (error_handler* const own_handler = own().error_handlers.find(handler); own_handler != nullptr) {
     MPI_Win win = MPI_WIN_NULL;
     for (std::size_t i = 0; i < own().windows.all().size(); ++i)
-      if (own().windows.all()[i] == in) win = own().windows.handle_at(i);
+      if (own().windows.all()[i] == in) win = decltype(own().windows)::handle_at(i);
     int code = error_class;
     is_inside = true;
     own_handler->of_windows(&win, &code);

@@ -194,6 +194,8 @@ void execution::start(rank& one) {
   one.virtual_nanoseconds = 0;
   one.turns.clear();
   one.idle_turns = 0;
+  one.enters_mpi = false;
+  one.waits_outside = false;
   one.course.clear();
 }
 
@@ -337,6 +339,8 @@ flight& execution::launch(rank& by, step& first) {
   one.past = by.past;
   // It is not there before this event.
   one.last_event = by.last_event;
+  one.issued_after = by.last_event;
+  if (tells_) one.issued_at = by.here();
   is_known_ = false;
   return one;
 }
@@ -360,7 +364,6 @@ void execution::take(process one, int choice) {
   now.by = one;
   now.touched = footprint{};
   now.choice = choice;
-  now.text.clear();
   step& what = *next_step(one);
   what.touch(now.touched);
   flight* const flying = one.flight == 0 ? nullptr : &flight_of(one);
@@ -370,8 +373,14 @@ void execution::take(process one, int choice) {
       if (!past.contains(i) && events_[i].touched.conflicts_with(now.touched))
         join_past(past, static_cast<int>(i));
     });
-  if (tells_) what.describe(now.text);
   rank& by = at_rank(one.rank);
+  if (tells_) {
+    now.shown = {};
+    what.describe(now.shown.text);
+    now.shown.where = flying == nullptr ? by.here() : flying->issued_at;
+    now.shown.to = what.goes_to();
+    if (flying != nullptr) now.shown.issued_after = flying->issued_after;
+  }
   std::uint64_t place = flying == nullptr ? reinterpret_cast<std::uint64_t>(by.call_site) : 1;
   what.take(choice);
   now.changed = what.changed;
@@ -385,7 +394,11 @@ void execution::take(process one, int choice) {
   if (!is_sleep) {
     for (const touched_bytes& range : now.touched)
       place = place * 0x100000001b3 + range.begin * 31 + range.end + range.how;
-    note_turn(by, {place * 0x100000001b3 + what.seen, now.changed, index, awaits_arrivals});
+    note_turn(by, {.what = place * 0x100000001b3 + what.seen,
+                   .changed = now.changed,
+                   .event = index,
+                   .awaits_arrivals = awaits_arrivals,
+                   .enters_mpi = flying == nullptr && std::exchange(by.enters_mpi, false)});
   }
   if (flying != nullptr) {
     flying->last_event = static_cast<int>(index);

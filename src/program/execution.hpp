@@ -21,6 +21,16 @@ struct flight {
   step* next = nullptr;  ///< null at the end
   event_set past;
   int last_event = -1;
+  int issued_after = -1;  ///< the last event of its rank at its issue
+  site issued_at;
+};
+
+/// An event as replays and pictures show it.
+struct shown_event {
+  std::string text;  ///< describes the step
+  site where;        ///< of the step, or of the issue of an operation in flight
+  destination to;
+  int issued_after = -1;  ///< of an operation in flight: the last event of its rank at its issue
 };
 
 struct event {
@@ -29,7 +39,7 @@ struct event {
   event_set before;  ///< the events that precede this one by dependence
   int choice = 0;
   bool changed = true;
-  std::string text;  ///< describes the step, if the execution tells
+  shown_event shown;  ///< if the execution tells
 };
 
 /// Programs rely on these beyond the standard (docs/checking-a-program.md). The names are those of
@@ -53,6 +63,10 @@ struct settings {
   std::uint64_t most_steps = 20000;  ///< of one execution
   /// Turns that a rank may take while nothing changes, before the checker says that it waits for ever.
   int most_idle_turns = 300;
+  /// Operations reach no rank that waits in a loop without calls of MPI: the library needs the target's help.
+  bool needs_help = false;
+  /// Tests of requests may say once that what is complete is not, which multiplies the executions.
+  bool has_lag = false;
   bool grants_racing_loads = true;
   bool grants_plain_loads = false;
   bool grants_mixed_accumulates = false;

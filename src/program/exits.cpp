@@ -96,31 +96,31 @@ using namespace nearfar::program;  // NOLINT(google-build-using-namespace)
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 
-[[noreturn]] void exit(int code) noexcept {
+void exit(int code) noexcept {
   if (is_inside) finish_program(code, __builtin_return_address(0));
   in_libc<void(int)>("exit")(code);
   __builtin_unreachable();
 }
 
-[[noreturn]] void _exit(int code) {
+void _exit(int code) {
   if (is_inside) end_with(code, __builtin_return_address(0));
   in_libc<void(int)>("_exit")(code);
   __builtin_unreachable();
 }
 
-[[noreturn]] void _Exit(int code) noexcept {
+void _Exit(int code) noexcept {
   if (is_inside) end_with(code, __builtin_return_address(0));
   in_libc<void(int)>("_Exit")(code);
   __builtin_unreachable();
 }
 
-[[noreturn]] void quick_exit(int code) noexcept {
+void quick_exit(int code) noexcept {
   if (is_inside) end_with(code, __builtin_return_address(0));
   in_libc<void(int)>("quick_exit")(code);
   __builtin_unreachable();
 }
 
-[[noreturn]] void abort() noexcept {
+void abort() noexcept {
   if (is_inside) {
     const checker_scope scope;
     fail("crash", "the program calls abort", __builtin_return_address(0));
@@ -129,8 +129,7 @@ extern "C" {
   __builtin_unreachable();
 }
 
-[[noreturn]] void __assert_fail(const char* assertion, const char* file, unsigned line,
-                                const char* function) noexcept {
+void __assert_fail(const char* assertion, const char* file, unsigned line, const char* function) noexcept {
   if (is_inside) {
     const checker_scope scope;
     fail("assertion", std::string("assertion '") + assertion + "' failed in " + function,

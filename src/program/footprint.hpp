@@ -91,6 +91,10 @@ inline constexpr std::uint64_t base = std::uint64_t{1} << 62U;
   return base + (std::uint64_t{1} << 40U) + (static_cast<std::uint64_t>(context) << 16U) +
          (static_cast<std::uint64_t>(receiver) << 8U) + static_cast<std::uint64_t>(sender);
 }
+/// Whether a rank waits outside MPI, where operations do not reach it if MPI needs its help.
+[[nodiscard]] constexpr std::uint64_t help_of(int rank) noexcept {
+  return base + (std::uint64_t{1} << 42U) + static_cast<std::uint64_t>(rank);
+}
 /// The receives of one receiver that may take messages of several senders.
 [[nodiscard]] constexpr std::uint64_t any_sender(int context, int receiver) noexcept {
   return messages(context, receiver, 0) + (std::uint64_t{1} << 40U);

@@ -78,12 +78,14 @@ void note_local(std::uintptr_t at, std::size_t bytes, access_kind kind, const vo
 /// An access of window memory that other ranks may race with by the program's wish: its moment matters.
 class shared_access final : public step {
  public:
-  shared_access(std::uintptr_t at, std::size_t bytes, bool is_write, const char* what) noexcept
-      : at_(at), bytes_(bytes), is_write_(is_write), what_(what) {
+  shared_access(const rank& by, std::uintptr_t at, std::size_t bytes, bool is_write,
+                const char* what) noexcept
+      : by_(&by), at_(at), bytes_(bytes), is_write_(is_write), what_(what) {
     changed = is_write;
   }
   void touch(footprint& to) override {
     to.add(at_, at_ + bytes_, is_write_ ? effects::write : effects::read);
+    touch_help(to, *by_);
   }
   void take(int /*choice*/) override {
     const auto* from = reinterpret_cast<const unsigned char*>(at_);
@@ -95,6 +97,7 @@ class shared_access final : public step {
   }
 
  private:
+  const rank* by_;
   std::uintptr_t at_;
   std::size_t bytes_;
   bool is_write_;
@@ -108,7 +111,7 @@ void access_shared(std::uintptr_t at, std::size_t bytes, access_kind kind, bool 
   check_buffers(at, at + bytes, is_write, pc);
   by.call_site = pc;
   sleep_if_looping(by);
-  shared_access what(at, bytes, is_write, name_of(kind));
+  shared_access what(by, at, bytes, is_write, name_of(kind));
   run().perform(by, what);
   by.call_site = nullptr;
   if (acquires) learn_from(at, at + bytes, by.knows);
@@ -322,6 +325,7 @@ NEARFAR_ACCESSES(4)
 NEARFAR_ACCESSES(8)
 NEARFAR_ACCESSES(16)
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types and functions take none.
 #define NEARFAR_ATOMIC_UPDATE(bits, type, name, builtin)                                        \
   NEARFAR_HOOK type __tsan_atomic##bits##_##name(volatile type* at, type value, int order) {    \
     return update_atomic(at, order, NEARFAR_PC, [&] { builtin(at, value, __ATOMIC_SEQ_CST); }); \
@@ -360,6 +364,7 @@ NEARFAR_ACCESSES(16)
       if (*at == expected) *at = desired;                                                        \
     });                                                                                          \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 NEARFAR_ATOMICS(8, unsigned char)
 NEARFAR_ATOMICS(16, unsigned short)
 NEARFAR_ATOMICS(32, unsigned int)

@@ -1,10 +1,10 @@
 // Functions of libc for processes, threads and signals. A rank is no process of its own, so most are refused.
-#include <signal.h>
 #include <spawn.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>

@@ -27,6 +27,9 @@ class sleep_step final : public step {
   sleep_step(rank& of, std::size_t steps) noexcept : of_(&of), steps_(steps) {
     changed = false;
     is_sleep = true;
+    of.waits_outside = run().how().needs_help &&
+                       std::none_of(of.turns.end() - static_cast<std::ptrdiff_t>(steps), of.turns.end(),
+                                    [](const turn_step& one) { return one.enters_mpi; });
   }
 
   bool is_enabled() override { return is_awake() || of_->idle_turns < run().how().most_idle_turns; }
@@ -35,6 +38,7 @@ class sleep_step final : public step {
     for (std::size_t i = of_->turns.size() - steps_; i < of_->turns.size(); ++i)
       for (const touched_bytes& range : run().at(of_->turns[i].event).touched)
         to.add(range.begin, range.end, range.how == effects::write ? effects::read : range.how);
+    touch_help(to, *of_);
   }
   void take(int /*choice*/) override {
     if (is_awake()) {
@@ -44,7 +48,10 @@ class sleep_step final : public step {
       of_->turns.erase(of_->turns.begin(), of_->turns.end() - static_cast<std::ptrdiff_t>(steps_));
     }
   }
-  void describe(std::string& to) const override { to += "waits in a loop until what it reads changes"; }
+  void describe(std::string& to) const override {
+    to += "waits in a loop until what it reads changes";
+    if (of_->waits_outside) to += "; no call in the loop lets MPI progress";
+  }
 
  private:
   /// Looks at the steps since the last look.
@@ -78,7 +85,10 @@ void sleep_if_looping(rank& self) {
   if (steps == 0) {
     const bool is_over =
         std::any_of(self.turns.begin(), self.turns.end(), [](const turn_step& one) { return one.changed; });
-    if (is_over) self.idle_turns = 0;
+    if (is_over) {
+      self.idle_turns = 0;
+      self.waits_outside = false;
+    }
     return;
   }
   sleep_step sleeping(self, steps);
@@ -88,6 +98,11 @@ void sleep_if_looping(rank& self) {
 void forget_turns(rank& of) noexcept {
   of.turns.clear();
   of.idle_turns = 0;
+  of.waits_outside = false;
+}
+
+void touch_help(footprint& to, const rank& of) {
+  if (run().how().needs_help) to.add(keys::help_of(of.number), keys::help_of(of.number) + 1, effects::write);
 }
 
 void note_turn(rank& of, const turn_step& one) {

@@ -9,6 +9,9 @@ namespace nearfar::program {
 /// has read changes. Where no other process can go on, it may also take further turns: the loop may count.
 void sleep_if_looping(rank& self);
 
+/// The step of the rank may begin or end its wait outside MPI.
+void touch_help(footprint& to, const rank& of);
+
 /// Keeps a step of the rank, or of one of its operations.
 void note_turn(rank& of, const turn_step& one);
 

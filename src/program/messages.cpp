@@ -56,6 +56,7 @@ class arrival final : public step {
     to += "arrival of the message with tag " + std::to_string(what_->tag) + " at rank " +
           std::to_string(what_->receiver);
   }
+  [[nodiscard]] destination goes_to() const override { return {.rank = what_->receiver, .is_message = true}; }
 
  private:
   message* what_;
@@ -241,6 +242,13 @@ void send_request::start() {
   hold_buffer(by, base, count, *type, false, number);
   mailbox_of(*in, one->receiver).in_flight.push_back(one);
   one->flying = &run().launch(by, *make_for_run<arrival>(*one));
+}
+
+/// Whether its message is taken, which may come with its arrival.
+void send_request::touch(footprint& to) {
+  if (!may_lag()) return;
+  const std::uint64_t key = keys::messages(in->number, sent->receiver, sent->sender);
+  to.add(key, key + 1, effects::read);
 }
 
 int send_request::finish(MPI_Status& status) {

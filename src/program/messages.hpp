@@ -70,6 +70,8 @@ struct send_request final : request {
   std::uint64_t number = 0;
 
   bool is_complete() override { return !waits_for_receive || sent == nullptr || sent->is_taken; }
+  bool may_lag() override { return waits_for_receive && sent != nullptr; }
+  void touch(footprint& to) override;
   int finish(MPI_Status& status) override;
   void start() override;
   void describe(std::string& to) const override;

@@ -1,7 +1,10 @@
 #include "mpi_state.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "communicators.hpp"
 #include "loops.hpp"
@@ -38,6 +41,26 @@ struct {
 } outer_call;
 }  // namespace
 
+/// Whether a library may take the call as an occasion to progress. MPI_Win_sync and functions that only look
+/// something up are none.
+[[nodiscard]] static bool lets_progress(std::string_view name) noexcept {
+  static constexpr std::array without{std::string_view("MPI_Win_sync"),
+                                      std::string_view("MPI_Wtime"),
+                                      std::string_view("MPI_Wtick"),
+                                      std::string_view("MPI_Comm_rank"),
+                                      std::string_view("MPI_Comm_size"),
+                                      std::string_view("MPI_Initialized"),
+                                      std::string_view("MPI_Finalized"),
+                                      std::string_view("MPI_Get_address"),
+                                      std::string_view("MPI_Aint_add"),
+                                      std::string_view("MPI_Aint_diff"),
+                                      std::string_view("MPI_Get_version"),
+                                      std::string_view("MPI_Get_library_version"),
+                                      std::string_view("MPI_Win_shared_query"),
+                                      std::string_view("MPI_Win_get_attr")};
+  return std::find(without.begin(), without.end(), name) == without.end();
+}
+
 void mpi_call::begin_as(const char* name, const void* from) noexcept { outer_call = {name, from}; }
 
 mpi_call::mpi_call(const char* name, const void* from, when allowed) {
@@ -57,6 +80,10 @@ mpi_call::mpi_call(const char* name, const void* from, when allowed) {
   by.call = name;
   by.call_site = from;
   by.virtual_nanoseconds += 1000;
+  if (run().how().needs_help && lets_progress(name)) {
+    by.enters_mpi = true;
+    by.waits_outside = false;
+  }
   if (allowed == when::any) return;
   if (own().at == rank_state::stage::running) sleep_if_looping(by);
   if (own().at == rank_state::stage::before)

@@ -48,6 +48,7 @@ struct turn_step {
   bool changed = false;
   std::size_t event = 0;
   bool awaits_arrivals = false;
+  bool enters_mpi = false;  ///< since the step before, in a way that lets MPI progress
 };
 
 class rank {
@@ -91,6 +92,8 @@ class rank {
   std::uint64_t virtual_nanoseconds = 0;
   std::vector<turn_step> turns;  ///< the last steps
   int idle_turns = 0;            ///< of a loop in which nothing changes
+  bool enters_mpi = false;       ///< since its last step, in a way that lets MPI progress
+  bool waits_outside = false;    ///< in a loop that does not let MPI progress, if `settings::needs_help`
   /// The accesses of the program, if `traces_course`, and null for its outputs.
   std::vector<const void*> course;
 

@@ -92,6 +92,8 @@ void write_schedule(const std::string& path, execution& in, const result& what) 
   out["arguments"] = in.how().arguments;
   out["ranks"] = in.how().ranks;
   out["ranks_per_node"] = in.how().ranks_per_node;
+  out["needs_help"] = in.how().needs_help;
+  out["has_lag"] = in.how().has_lag;
   out["sends_wait"] = what.under.sends_wait;
   out["collectives_wait"] = what.under.collectives_wait;
   if (what.found) out["fault"] = what.found->text;
@@ -111,6 +113,8 @@ kept_schedule read_schedule(const std::string& path) {
     result.how.arguments = in.at("arguments").get<std::vector<std::string>>();
     result.how.ranks = in.at("ranks");
     result.how.ranks_per_node = in.at("ranks_per_node");
+    result.how.needs_help = in.value("needs_help", false);
+    result.how.has_lag = in.value("has_lag", false);
     result.under.sends_wait = in.at("sends_wait");
     result.under.collectives_wait = in.at("collectives_wait");
     for (const json& one : in.at("schedule"))

@@ -18,6 +18,7 @@ struct rma_request final : request {
   explicit rma_request(rma_operation& what) noexcept : of(&what) {}
   bool awaits_delivery() override { return true; }
   bool is_complete() override { return of->is_delivered || !of->fetches() || of->is_locally_complete; }
+  bool may_lag() override { return !of->fetches(); }
   int finish(MPI_Status& status) override {
     clear_status(status);
     rank& by = self();
@@ -128,13 +129,16 @@ class request_test final : public step {
   bool is_last_resort() override {
     return run().chosen().collectives_wait && !those.is_enabled() && those.awaits_arrivals();
   }
-  int choices() override { return needs_all_ ? 1 : std::max(1, those.complete()); }
+  /// Each that is complete, and last that MPI does not say so yet, once for each request.
+  int choices() override { return outcomes() + (those.is_enabled() && may_lag() ? 1 : 0); }
   void take(int choice) override {
-    is_met = those.is_enabled();
+    const bool lags = choice == outcomes();
+    is_met = those.is_enabled() && !lags;
+    if (lags) note_lag();
     awaits_arrivals = !is_met && those.awaits_arrivals();
     if (!needs_all_ && is_met) chosen = those.nth_complete(choice);
     seen = (is_met ? 1U : 0U) + 2 * static_cast<std::uint64_t>(chosen + 1);
-    changed = is_met;
+    changed = is_met || lags;  // so that the turn of a loop with a lag is like no other
   }
   void describe(std::string& to) const override { to += "tests requests"; }
   request_wait those;
@@ -142,6 +146,21 @@ class request_test final : public step {
   int chosen = -1;
 
  private:
+  [[nodiscard]] int outcomes() const { return needs_all_ ? 1 : std::max(1, those.complete()); }
+  [[nodiscard]] bool may_lag() const {
+    if (!run().how().has_lag) return false;
+    bool may = false;
+    for (int i = 0; i < those.count(); ++i)
+      if (request* const one = those.at(i); one != nullptr && one->is_complete()) {
+        if (one->has_lagged) return false;
+        may = may || one->may_lag();
+      }
+    return may;
+  }
+  void note_lag() {
+    for (int i = 0; i < those.count(); ++i)
+      if (request* const one = those.at(i); one != nullptr && one->is_complete()) one->has_lagged = true;
+  }
   bool needs_all_;
 };
 

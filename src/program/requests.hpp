@@ -13,6 +13,7 @@ struct request {
   bool is_persistent = false;
   bool is_active = true;
   MPI_Request handle = MPI_REQUEST_NULL;
+  bool has_lagged = false;  ///< a test has told the rank less than there was
 
   [[nodiscard]] virtual bool is_complete() = 0;
   /// The running rank completes it. A result other than MPI_SUCCESS is that of the wait.
@@ -25,6 +26,9 @@ struct request {
   [[nodiscard]] virtual bool awaits_delivery() { return false; }
   /// Whether ranks are missing that have not called a collective yet.
   [[nodiscard]] virtual bool awaits_arrivals() { return false; }
+  /// Whether MPI may tell the rank later than the request is complete here. Where a delivery completes it,
+  /// the moment of the delivery is free already.
+  [[nodiscard]] virtual bool may_lag() { return false; }
   /// Completes "waits for ".
   virtual void describe(std::string& to) const { to += call; }
 

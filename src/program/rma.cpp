@@ -37,6 +37,7 @@ class delivery final : public step {
       const window_part& origin = one.at->part(one.at->of->rank_of(one.origin));
       if (origin.as_origin[static_cast<std::size_t>(one.target)].posts.size() < one.post) return false;
     }
+    if (needs_help() && target().waits_outside) return false;
     while (one.arrived_first < one.first.size() && one.first[one.arrived_first]->is_delivered)
       ++one.arrived_first;
     return one.arrived_first == one.first.size();
@@ -50,6 +51,8 @@ class delivery final : public step {
     if (is_commutative_integer(one))
       how = effects::combine + static_cast<effect>(reinterpret_cast<std::intptr_t>(one.op->handle)) * 64 +
             static_cast<effect>(one.basic);
+    if (needs_help())
+      to.add(keys::help_of(target().number), keys::help_of(target().number) + 1, effects::read);
     if (is_single()) {
       const rma_operation::piece at = element(next_);
       to.add(at.at, at.at + at.bytes, how);
@@ -85,8 +88,10 @@ class delivery final : public step {
   void describe(std::string& to) const override {
     to += "delivery of ";
     to += name_of(what_->what);
-    to += " to rank " + std::to_string(what_->at->of->members[static_cast<std::size_t>(what_->target)]);
+    to += " to rank " + std::to_string(target().number);
   }
+
+  [[nodiscard]] destination goes_to() const override { return {.rank = target().number}; }
 
   /// Accumulates of one origin to one location are carried out in order.
   void await_earlier(const window_part& origin) {
@@ -124,6 +129,10 @@ class delivery final : public step {
   }
 
  private:
+  [[nodiscard]] const rank& target() const {
+    return run().at_rank(what_->at->of->members[static_cast<std::size_t>(what_->target)]);
+  }
+  [[nodiscard]] bool needs_help() const { return run().how().needs_help && target().number != what_->origin; }
   static const signal_mark& post_of(const rma_operation& one) {
     const window_part& origin = one.at->part(one.at->of->rank_of(one.origin));
     return origin.as_origin[static_cast<std::size_t>(one.target)].posts[one.post - 1];

@@ -117,7 +117,7 @@ void on_real_tick(int, siginfo_t*, void*) {
 }  // namespace
 
 void catch_signals() {
-  static std::array<std::byte, 64 * 1024> stack;
+  static std::array<std::byte, std::size_t{64} * 1024> stack;
   stack_t other{};
   other.ss_sp = stack.data();
   other.ss_size = stack.size();

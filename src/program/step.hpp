@@ -15,6 +15,12 @@ struct process {
   friend bool operator==(const process&, const process&) noexcept = default;
 };
 
+/// Where an operation in flight takes effect, for those who look at a schedule.
+struct destination {
+  int rank = -1;  ///< of MPI_COMM_WORLD; -1: where it began
+  bool is_message = false;
+};
+
 /// A rank stops at each step, and the search decides which process takes its step next. Steps lie on the
 /// stacks of ranks, which are given up without unwinding, so nothing in a step owns memory.
 class step {
@@ -32,6 +38,7 @@ class step {
   virtual bool is_certain() { return true; }
   /// Completes "rank 1 ...", such as "waits in MPI_Barrier for rank 0".
   virtual void describe(std::string& to) const = 0;
+  [[nodiscard]] virtual destination goes_to() const { return {}; }
 
   /// A hash of the bytes that `take` read, and whether it changed any: turns of a waiting loop are compared
   /// by both.

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 SOURCE = pathlib.Path(os.environ["NEARFAR_SOURCE_DIR"])
 CHECKER = os.environ["NEARFAR_PROGRAM"]
@@ -91,6 +92,142 @@ class runner_test(unittest.TestCase):
         again = self.call("check", "--replay", schedule)
         self.assertEqual(again.returncode, 1)
         self.assertIn("Race: put races with put", again.stdout)
+
+    def test_a_picture_has_a_lane_for_each_rank_and_the_lines_of_the_program(self):
+        program = self.compile(RACE)
+        folder = pathlib.Path(self.folder.name)
+        done = self.call("check", "--ranks", 3, "--node", 2, "--keep", folder / "found.json", "--svg", folder / "found.svg", "--", program)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("The picture of the schedule is in", done.stdout)
+        again = self.call("check", "--replay", folder / "found.json", "--svg", folder / "again.svg")
+        self.assertEqual(again.returncode, 1, again.stderr)
+        pictures = [(folder / name).read_text() for name in ("found.svg", "again.svg")]
+        self.assertEqual(*pictures)
+        root = xml.etree.ElementTree.fromstring(pictures[0])
+        texts = [one.text for one in root.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertEqual([text for text in texts if text in ("rank 0", "rank 1", "rank 2")], ["rank 0", "rank 1", "rank 2"])
+        self.assertIn("node 1", texts)
+        self.assertTrue(any("leaves MPI_Win_allocate  program.c:12 (main)" in text for text in texts), texts)
+        self.assertTrue(any(text.startswith("Race: put races with put") for text in texts))
+        bad = [text for text in texts if text.startswith("     rank ") and "put of 4 bytes" in text]
+        self.assertEqual(len(bad), 2)
+        circles = [one.get("class") for one in root.iter("{http://www.w3.org/2000/svg}circle")]
+        self.assertEqual(circles.count("bad"), 2)
+
+    def test_a_picture_has_an_arrow_for_each_delivery(self):
+        program = self.poll("while (*memory != 1) MPI_Win_sync(win);", "MPI_Win_lock_all(0, win);", origin="MPI_Put(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, win); MPI_Win_flush(1, win); MPI_Recv(&is_there, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);")
+        picture = pathlib.Path(self.folder.name) / "found.svg"
+        done = self.call("check", "--svg", picture, "--", program)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        root = xml.etree.ElementTree.parse(picture)
+        arrows = [one for one in root.iter("{http://www.w3.org/2000/svg}line") if one.get("class") == "rma"]
+        self.assertEqual(len(arrows), 2, "the delivery, and the legend")
+
+    def test_a_picture_of_a_hang_shows_few_turns_of_its_loops(self):
+        program = self.poll("while (*memory != 2) MPI_Win_sync(win);", "MPI_Win_lock_all(0, win);")
+        picture = pathlib.Path(self.folder.name) / "found.svg"
+        done = self.call("check", "--svg", picture, "--", program)
+        self.assertIn("Hang", done.stdout)
+        texts = [one.text for one in xml.etree.ElementTree.parse(picture).iter("{http://www.w3.org/2000/svg}text")]
+        self.assertEqual(sum("more turns" in text for text in texts), 1, texts)
+        self.assertLess(sum("volatile load of window memory" in text for text in texts), 10)
+
+    def test_a_picture_without_a_fault_is_not_written(self):
+        program = self.compile(BEGIN + "MPI_Barrier(MPI_COMM_WORLD);" + END)
+        picture = pathlib.Path(self.folder.name) / "none.svg"
+        done = self.call("check", "--svg", picture, "--", program)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("is not written", done.stderr)
+        self.assertFalse(picture.exists())
+
+    def test_files_that_cannot_be_written_are_refused_before_the_search(self):
+        program = self.compile(BEGIN + "MPI_Barrier(MPI_COMM_WORLD);" + END)
+        for option in ("--keep", "--svg"):
+            done = self.call("check", option, "/no/such/folder/file", "--", program)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("/no/such/folder/file", done.stderr)
+            older = pathlib.Path(self.folder.name) / "older"
+            older.write_text("kept")
+            self.assertEqual(self.call("check", option, older, "--", program).returncode, 2)
+            self.assertEqual(older.read_text(), "kept")
+
+    def poll(self, loop, before="", origin="MPI_Put(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, win); MPI_Win_flush(1, win);"):
+        """Rank 1 waits in `loop` for what rank 0 does in `origin`."""
+        return self.compile(
+            BEGIN
+            + """
+  volatile int* memory;
+  MPI_Win win;
+  const int one = 1;
+  int is_there;
+  MPI_Win_allocate(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  *memory = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+"""
+            + before
+            + "if (rank == 0) {"
+            + origin
+            + "} else {"
+            + loop
+            + "}\n(void)one; (void)is_there; if (rank < 2) MPI_Barrier(MPI_COMM_WORLD);"
+            + ("MPI_Win_unlock_all(win);" if before else "")
+            + "MPI_Win_free(&win);"
+            + END
+        )
+
+    def test_a_target_outside_the_library_hangs_in_mode_progress_alone(self):
+        lock_all = "MPI_Win_lock_all(0, win);"
+        sync = "while (*memory != 1) MPI_Win_sync(win);"
+        for program in (
+            self.poll(sync, lock_all),
+            self.poll(sync, "", "MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win); MPI_Put(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, win); MPI_Win_unlock(1, win);"),
+            # Not what the loop reads: the origin's operation does not end, so that its message never comes.
+            self.poll(
+                "MPI_Barrier(MPI_COMM_WORLD); while (*memory != 1) MPI_Win_sync(win);",
+                lock_all,
+                "MPI_Barrier(MPI_COMM_WORLD); MPI_Accumulate(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, win); MPI_Win_flush(1, win);",
+            ),
+        ):
+            done = self.call("check", "--json", "--", program)
+            self.assertEqual(json.loads(done.stdout)["verdict"], "complete", done.stdout)
+            schedule = pathlib.Path(self.folder.name) / "progress.json"
+            done = self.call("check", "--mode", "progress", "--keep", schedule, "--overwrite", "--", program)
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            self.assertIn("Hang: no rank can go on", done.stdout)
+            self.assertIn("no call in the loop lets MPI progress", done.stdout)
+            again = self.call("check", "--replay", schedule)
+            self.assertIn("no call in the loop lets MPI progress", again.stdout, again.stderr)
+
+    def test_a_target_that_enters_the_library_is_right_in_mode_progress(self):
+        probe = "MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);"
+        for program in (
+            self.poll(f"while (*memory != 1) {{ {probe} }}", "MPI_Win_lock_all(0, win);"),
+            self.poll("while (*memory != 1) MPI_Win_flush(1, win);", "MPI_Win_lock_all(0, win);"),
+            # The loop ends by itself, and a wait in the library follows.
+            self.poll("for (int i = 0; i < 20 && *memory != 1; ++i) MPI_Win_sync(win);", "MPI_Win_lock_all(0, win);"),
+        ):
+            done = self.call("check", "--mode", "progress", "--json", "--", program)
+            self.assertEqual(json.loads(done.stdout)["verdict"], "complete", done.stdout + done.stderr)
+
+    def test_a_test_may_say_that_what_is_complete_is_not(self):
+        for begin, other in (
+            ("MPI_Ibarrier(MPI_COMM_WORLD, &request);", "MPI_Barrier(MPI_COMM_WORLD);"),
+            ("if (rank == 0) MPI_Issend(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request); else MPI_Recv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);", "MPI_Barrier(MPI_COMM_WORLD);"),
+        ):
+            verdicts = {}
+            for expected in (0, 1):
+                program = self.compile(
+                    BEGIN
+                    + "MPI_Request request = MPI_REQUEST_NULL; int x = 0, flag = 0;"
+                    + begin
+                    + (other if "Issend" in begin else "")
+                    + f"if (rank == 0) {{ MPI_Test(&request, &flag, MPI_STATUS_IGNORE); if (flag == {expected}) abort(); }}"
+                    + "MPI_Wait(&request, MPI_STATUS_IGNORE);"
+                    + END
+                )
+                done = self.call("check", "--lag", "--json", "--", program)
+                verdicts[expected] = json.loads(done.stdout)["verdict"]
+            self.assertEqual(verdicts, {0: "fault", 1: "fault"}, begin)
 
     def test_the_random_tier_finds_it_too(self):
         done = self.call("check", "--tier", "random", "--executions", 50, "--", self.compile(RACE))
