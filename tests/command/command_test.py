@@ -725,6 +725,11 @@ class Completion(unittest.TestCase):
         self.assertIn("coolmuc2", self.words("sim", "machines", ""))
         self.assertEqual(self.words("he"), ["help"])
 
+    def test_of_parts_of_publications(self):
+        self.assertEqual(self.words("figures", "schmid2016", "--only", "rea"), ["readers"])
+        self.assertEqual(self.words("figures", "schmid2016", "--only=readers,wri"), ["--only=readers,writers"])
+        self.assertIn("3.3", self.words("figures", "stengel2007", "--only", ""))
+
     def test_of_what_has_none(self):
         for typed in [["bench", "ecsb", "--output", ""], ["no", "such", "--thing"], ["bench", "ecsb", "--", "--l"], ["-"], ["="]]:
             with self.subTest(typed):

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "apps/nearfar/shared/machine_file.hpp"
+#include "apps/nearfar/shared/option_values.hpp"
 #include "bench/axis.hpp"
 #include "bench/benchmark.hpp"
 #include "bench/object.hpp"
@@ -89,8 +90,10 @@ std::vector<std::string> worlds_of(const std::string& subcommand, const CLI::App
 std::vector<std::string> values_of(const std::string& option, const CLI::App& of) {
   const std::string& subcommand = of.get_name();
   std::vector<std::string> result;
-  if (const CLI::Option* const known = of.get_option_no_throw(option))
-    result = listed_in(known->get_description());
+  if (const CLI::Option* const known = of.get_option_no_throw(option)) {
+    result = completed_names(known);
+    if (result.empty()) result = listed_in(known->get_description());
+  }
   if (!result.empty()) return result;
   const auto& all = bench::benchmarks();
   const auto named =

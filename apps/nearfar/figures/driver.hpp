@@ -3,14 +3,17 @@
 /// results file of its own in one folder, and draw the page of all files.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apps/nearfar/figures/claims.hpp"
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/option_values.hpp"
 
 namespace nearfar::command {
 
@@ -26,6 +29,15 @@ auto chosen_parts(const Parts& all, const std::vector<std::string>& only, std::s
   for (const auto& each : all)
     if (only.empty() || std::ranges::find(only, each.*name) != only.end()) result.push_back(&each);
   return result;
+}
+
+/// --only, with that help: the names of `all` are known to shells.
+template <typename Parts, typename Name>
+void add_only_option(CLI::App& command, std::vector<std::string>& only, const std::string& help,
+                     const Parts& all, Name name) {
+  std::vector<std::string> names;
+  for (const auto& each : all) names.emplace_back(each.*name);
+  complete_with(command.add_option("--only", only, help)->delimiter(','), std::move(names));
 }
 
 struct results_folder {

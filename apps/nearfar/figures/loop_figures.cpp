@@ -444,7 +444,8 @@ void add_stengel2007(CLI::App& figures, int& status) {
   command->add_option("--output", options->output, "Directory for results, pictures and index.html")
       ->check(directory_name())
       ->capture_default_str();
-  command->add_option("--only", options->only, "Numbers of figures (default: all)")->delimiter(',');
+  add_only_option(*command, options->only, "Numbers of figures (default: all)", stengel2007(),
+                  &figure_definition::number);
   command->add_flag("--list", options->list, "Print the figures and measure nothing");
   add_overwrite_option(*command, options->older);
   CLI::Option* const quick =

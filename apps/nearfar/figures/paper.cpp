@@ -379,7 +379,7 @@ void add_paper(CLI::App& figures, const paper& of, int& status) {
                    fmt::format("Directory for results, pictures and index.html (default: nearfar-{}{})",
                                of.name, of.title_on_mpi.empty() ? "" : ", with -mpi on MPI"))
       ->check(directory_name());
-  command->add_option("--only", options->only, "Names of analyses (default: all)")->delimiter(',');
+  add_only_option(*command, options->only, "Names of analyses (default: all)", of.analyses, &analysis::name);
   command->add_flag("--list", options->list, "Print the analyses and measure nothing");
   command->add_flag("--overwrite", options->is_replaced,
                     "Measure again what the directory holds (default: continue from its files)");

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -157,6 +158,19 @@ CLI::Validator one_of(std::vector<std::string> words) {
     return std::ranges::find(words, text) != words.end() ? nothing_wrong()
                                                          : unknown_name("value", text, words);
   });
+}
+
+namespace {
+std::map<const CLI::Option*, std::vector<std::string>> names_of_options;
+}
+
+void complete_with(const CLI::Option* option, std::vector<std::string> names) {
+  names_of_options[option] = std::move(names);
+}
+
+std::vector<std::string> completed_names(const CLI::Option* option) {
+  const auto found = names_of_options.find(option);
+  return found == names_of_options.end() ? std::vector<std::string>() : found->second;
 }
 
 CLI::Validator directory_name() {

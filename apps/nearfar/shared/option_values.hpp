@@ -32,6 +32,11 @@ void refuse_careless_values(CLI::App& app);
 /// For one of these words.
 [[nodiscard]] CLI::Validator one_of(std::vector<std::string> words);
 
+/// Names that shells complete as values of the option, where neither its description nor a registry has them.
+void complete_with(const CLI::Option* option, std::vector<std::string> names);
+/// Those of `complete_with`; empty without any.
+[[nodiscard]] std::vector<std::string> completed_names(const CLI::Option* option);
+
 /// For a directory that is written: no other output goes there than files.
 [[nodiscard]] CLI::Validator directory_name();
 
