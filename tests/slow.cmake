@@ -41,6 +41,9 @@ endif()
 
 # ---- the checker -------------------------------------------------------------------------------------------
 
+# Searches and mutants take minutes.
+set(NEARFAR_TEST_OPTIMISATION)
+
 # The checker has one thread and no MPI. One build is enough, and ThreadSanitizer would see nothing in it.
 if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
   nearfar_add_test(
@@ -181,6 +184,7 @@ if(NOT NEARFAR_SANITIZE MATCHES "thread" AND NOT NEARFAR_MPI_ONLY)
   foreach(class IN LISTS slow_classes)
     nearfar_add_command_test(command.${class} 1 ${file} ${class})
   endforeach()
+  nearfar_add_command_test(run_mpi 1 ${CMAKE_CURRENT_SOURCE_DIR}/launch/run_mpi_test.py)
   if(NEARFAR_TEST_WITHOUT_MPI)
     nearfar_add_command_test(figures 2 ${CMAKE_CURRENT_SOURCE_DIR}/command/figures_test.py)
   endif()

@@ -15,7 +15,8 @@ using checker::delivery_mode;
 using checker::fault;
 
 constexpr shape two_nodes{2, 2, 2};
-/// The one unsound lock whose fault is a missing flush; all others write to a word that is still being written.
+/// The one unsound lock whose fault is a missing flush; all others write to a word that is still being
+/// written.
 constexpr const char* first_d_mcs = "d_mcs.unflushed";
 
 const bench::lock_entry& lock_named(const std::string& name) {
@@ -72,8 +73,8 @@ TEST(known_faults, d_mcs_without_the_last_flush_leaves_its_hand_over_to_chance) 
   EXPECT_TRUE(eager.complete);
 }
 
-// Its published form has neither of its flushes. The checker tells it at once where every operation arrives, and as a hang where
-// MPI waits for the flush.
+// Its published form has neither of its flushes. The checker tells it at once where every operation arrives,
+// and as a hang where MPI waits for the flush.
 TEST(known_faults, d_mcs_as_first_published_leaves_its_hand_over_to_chance) {
   const checker::program program = program_of(lock_named(first_d_mcs), two_nodes);
   for (const auto mode : {delivery_mode::eager, delivery_mode::progress}) {

@@ -1,6 +1,6 @@
 /// \file
-/// Every registered lock, every shape, every mode, and every queue, map and channel with its usual plan: the
-/// table of docs/verified.md.
+/// Every registered lock, every shape, every mode, and every queue, map and channel with its usual plan, as
+/// one table.
 #pragma once
 
 #include <string>

@@ -692,7 +692,7 @@ void add_check(CLI::App& app, int& status) {
                       "Write the schedule of the first violation to this file");
   command->add_option("--svg", options->files.svg, "Draw the first violation, or the replayed schedule");
   command->add_option("--replay", options->replay, "Run the schedule in this file again");
-  command->add_flag("--all", options->all, "Check every object in several sizes, as docs/verified.md shows");
+  command->add_flag("--all", options->all, "Check every object in several sizes");
   command->add_flag("--quick", options->quick, "With --all: the part for continuous integration");
   command->add_option("--markdown", options->markdown,
                       "With --all: put the table into this file, between its markers");
