@@ -53,7 +53,11 @@ struct wishes {
   std::string svg;
   std::uint64_t seed = 1;
   bool is_json = false;
-  bool has_ranks = false;    ///< --ranks was given
+  bool has_ranks = false;  ///< --ranks was given, and so on
+  bool has_promises = false;
+  bool has_steps = false;
+  bool has_turns = false;
+  bool has_freedom = false;  ///< --mode, --lag or --sends
   bool is_replaced = false;  ///< an older file of --keep or --svg
   std::vector<std::string> command;
 };
@@ -186,6 +190,9 @@ void draw(program::execution& in, const program::result& found, const wishes& fr
   from.how.ranks_per_node = kept.how.ranks_per_node;
   from.mode = kept.how.needs_help ? "progress" : "any";
   from.how.has_lag = kept.how.has_lag;
+  if (!from.has_promises) from.promises = kept.promises;
+  if (!from.has_steps) from.how.most_steps = kept.how.most_steps;
+  if (!from.has_turns) from.how.most_idle_turns = kept.how.most_idle_turns;
   grant(from);
   from.how.shows_output = !from.is_json;
   program::execution in(from.how);
@@ -197,7 +204,7 @@ void draw(program::execution& in, const program::result& found, const wishes& fr
       if (step.shown.text.empty()) continue;
       const std::vector<std::string> lines = program::lines_of(in, step.shown.where);
       std::printf("%4zu  rank %d %s%s%s%s\n", i + 1, step.by.rank, step.by.flight == 0 ? "" : "  its ",
-                  step.shown.text.c_str(), lines.empty() ? "" : "  ",
+                  program::text_of(step.shown).c_str(), lines.empty() ? "" : "  ",
                   lines.empty() ? "" : lines.front().c_str());
     }
   found.is_complete = false;
@@ -262,6 +269,30 @@ void add_options(CLI::App& to, wishes& from) {
   return fault;
 }
 
+/// A sentence about a file that cannot be written, or nothing: a long search must not end with one.
+[[nodiscard]] std::string problem_of_files(const wishes& from) {
+  namespace files = std::filesystem;
+  std::error_code code;
+  for (const std::string& one : {from.keep, from.svg}) {
+    if (one.empty()) continue;
+    const files::file_status found = files::symlink_status(one, code);
+    if (found.type() != files::file_type::not_found && found.type() != files::file_type::regular)
+      return "'" + one + "' is no ordinary file: choose another name";
+    if (found.type() == files::file_type::regular && !from.is_replaced)
+      return "'" + one + "' exists: choose another name, or replace it with --overwrite";
+    const std::string folder = files::absolute(one, code).parent_path();
+    if (access(folder.c_str(), W_OK | X_OK) != 0)
+      return "cannot write '" + one + "': " + std::strerror(errno) + " (its folder)";
+  }
+  const auto name_of = [&code](const std::string& one) {
+    return one.empty() ? files::path() : files::weakly_canonical(one, code);
+  };
+  for (const std::string& other : {from.keep, from.replay})
+    if (!from.svg.empty() && name_of(other) == name_of(from.svg))
+      return "'" + from.svg + "' cannot be the schedule and its picture: choose two names";
+  return {};
+}
+
 [[nodiscard]] int carry_out(wishes& from, bool runs) {
   if (!from.command.empty()) {
     from.how.program = from.command.front();
@@ -272,21 +303,14 @@ void add_options(CLI::App& to, wishes& from) {
                  runs ? "run" : "check");
     return usage;
   }
-  for (const std::string& file : {from.keep, from.svg}) {
-    if (file.empty()) continue;
-    if (!from.is_replaced && std::filesystem::exists(file)) {
-      std::fprintf(stderr,
-                   "nearfar-program: '%s' exists: choose another name, or replace it with --overwrite\n",
-                   file.c_str());
-      return usage;
-    }
-    // A long search is not to end with a file that cannot be written.
-    const std::string folder = std::filesystem::absolute(file).parent_path();
-    if (access(folder.c_str(), W_OK | X_OK) != 0) {
-      std::fprintf(stderr, "nearfar-program: cannot write '%s': %s (its folder)\n", file.c_str(),
-                   std::strerror(errno));
-      return usage;
-    }
+  if (!from.replay.empty() && from.has_freedom) {
+    std::fprintf(stderr,
+                 "nearfar-program: a schedule has its own --mode, --lag and --sends: leave them out\n");
+    return usage;
+  }
+  if (const std::string problem = problem_of_files(from); !problem.empty()) {
+    std::fprintf(stderr, "nearfar-program: %s\n", problem.c_str());
+    return usage;
   }
   if (runs) return run(from);
   return from.replay.empty() ? check(from) : replay(from);
@@ -343,7 +367,16 @@ int main(int count, char** arguments) {
       std::fprintf(stderr, "nearfar-program: name a subcommand: run or check; --help lists the options\n");
       return usage;
     }
-    from.has_ranks = check_command->count("--ranks") > 0;
+    const auto has = [check_command](const char* option) { return check_command->count(option) > 0; };
+    from.has_ranks = has("--ranks");
+    from.has_promises = has("--promises");
+    from.has_steps = has("--steps");
+    from.has_turns = has("--turns");
+    from.has_freedom = has("--mode") || has("--lag") || has("--sends");
+    if ((has("--keep") && from.keep.empty()) || (has("--svg") && from.svg.empty())) {
+      std::fprintf(stderr, "nearfar-program: --keep and --svg need the name of a file\n");
+      return usage;
+    }
     return with_output_written(carry_out(from, run_command->parsed()));
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "nearfar-program: %s\n", problem.what());

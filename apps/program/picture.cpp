@@ -16,7 +16,7 @@ using command::space_time;
 
 /// Turns of a waiting loop that are drawn; the others are one row.
 constexpr std::size_t drawn_turns = 2;
-constexpr std::size_t most_steps_of_turn = 16;
+constexpr std::size_t most_steps_of_turn = 64;
 
 /// The innermost line of the program, or an empty text.
 [[nodiscard]] std::string line_of(execution& in, const site& where) {
@@ -46,13 +46,15 @@ class translation {
     add_notes();
     rows_.resize(texts_.size());
     for (std::size_t i = 0; i < texts_.size();) i = add_steps(i);
+    for (const shown_event& one : from_->undelivered()) add_undelivered(one);
     if (found_->found)
       for (const involved& one : found_->found->places) add_place(one);
     using enum space_time::sample::of;
     to_.legend = {{step, "step of a rank"},
                   {delivery, "delivery of an operation or a message"},
                   {rma, "RMA, from its issue"},
-                  {signal, "message, from its send"}};
+                  {signal, "message, from its send"},
+                  {near, "not delivered"}};
     return std::move(to_);
   }
 
@@ -84,7 +86,7 @@ class translation {
 
   [[nodiscard]] std::string text_of_step(std::size_t i) const {
     const event& step = from_->at(i);
-    std::string text = "rank " + std::to_string(step.by.rank) + "  " + step.shown.text;
+    std::string text = "rank " + std::to_string(step.by.rank) + "  " + program::text_of(step.shown);
     if (const std::string line = line_of(*from_, step.shown.where); !line.empty()) text += "  " + line;
     return text;
   }
@@ -123,12 +125,9 @@ class translation {
     const int lane = step.shown.to.rank >= 0 ? step.shown.to.rank : step.by.rank;
     rows_[i] = to_.steps.size();
     if (is_flight) {
-      const int issued = step.shown.issued_after;
-      const double issue =
-          issued < 0 ? 0 : static_cast<double>(rows_[static_cast<std::size_t>(issued)]) + 0.5;
       to_.arrows.push_back({.as = step.shown.to.is_message ? space_time::line::signal : space_time::line::rma,
                             .from = step.by.rank,
-                            .from_row = issue,
+                            .from_row = row_behind(step.shown.issued_after),
                             .to = lane,
                             .to_row = static_cast<double>(rows_[i]),
                             .ends_at_mark = true});
@@ -139,6 +138,25 @@ class translation {
                          .as = is_flight ? space_time::mark::delivery : space_time::mark::step,
                          .label = label_of(step),
                          .row = number + "  " + texts_[i]});
+  }
+
+  /// An operation that is in flight at the end.
+  void add_undelivered(const shown_event& one) {
+    const int by = one.by;
+    std::string row = "     rank " + std::to_string(by) + "  not done: " + one.text;
+    if (const std::string line = line_of(*from_, one.where); !line.empty()) row += "  " + line;
+    to_.arrows.push_back({.as = space_time::line::near,
+                          .from = by,
+                          .from_row = row_behind(one.issued_after),
+                          .to = one.to.rank,
+                          .to_row = static_cast<double>(to_.steps.size()),
+                          .ends_at_mark = true});
+    to_.steps.push_back(
+        {.lane = one.to.rank, .as = space_time::mark::delivery, .label = "not done", .row = std::move(row)});
+  }
+
+  [[nodiscard]] double row_behind(int event) const {
+    return event < 0 ? 0 : static_cast<double>(rows_[static_cast<std::size_t>(event)]) + 0.5;
   }
 
   /// Where a rank is that takes part in the fault.

@@ -102,8 +102,9 @@ class lock_step final : public step {
 class unlock_step final : public step {
  public:
   unlock_step(window& at, int origin, int first, int last, bool is_exclusive, rank& by) noexcept
-      : at_(&at), origin_(origin), first_(first), last_(last), is_exclusive_(is_exclusive), by_(&by) {}
-  bool awaits_delivery() override { return true; }
+      : at_(&at), origin_(origin), first_(first), last_(last), is_exclusive_(is_exclusive), by_(&by) {
+    want_delivery(at, origin, last - first == 1 ? first : -1, false);
+  }
   bool is_enabled() override {
     return is_all_delivered(*at_, origin_, last_ - first_ == 1 ? first_ : -1, false);
   }
@@ -180,7 +181,6 @@ class post_wait final : public step {
 class complete_wait final : public step {
  public:
   complete_wait(window& at, int target) noexcept : at_(&at), target_(target) { changed = false; }
-  bool awaits_delivery() override { return true; }
   bool is_enabled() override { return missing() < 0; }
   void describe(std::string& to) const override {
     to += "waits for the MPI_Win_complete of rank " +

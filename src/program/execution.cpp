@@ -154,6 +154,7 @@ void execution::restart(freedom choose) {
   is_known_ = false;
   found_.reset();
   leaked_.reset();
+  is_spent = false;
   run_memory::reset();
   begin_mpi();
   forget_watched();
@@ -195,6 +196,7 @@ void execution::start(rank& one) {
   one.turns.clear();
   one.idle_turns = 0;
   one.enters_mpi = false;
+  one.was_inside = false;
   one.waits_outside = false;
   one.course.clear();
 }
@@ -264,7 +266,7 @@ const std::vector<process>& execution::enabled() {
     }
   // An operation that no rank completes may stay where it is, so that ranks that wait for its effect wait for
   // ever.
-  if (!is_certain && !awaits_delivery()) enabled_.clear();
+  if (!is_certain) enabled_.clear();
   if (enabled_.empty()) enabled_ = last_resorts_;
   is_known_ = true;
   return enabled_;
@@ -277,11 +279,6 @@ const std::vector<process> execution::blocked() {
   for (const std::size_t i : active_flights_)
     if (flights_[i].next != nullptr && !flights_[i].next->is_enabled()) result.push_back(flights_[i].self);
   return result;
-}
-
-bool execution::awaits_delivery() {
-  return std::any_of(ranks_.begin(), ranks_.end(),
-                     [](const auto& one) { return one->next != nullptr && one->next->awaits_delivery(); });
 }
 
 bool execution::is_over() {
@@ -304,10 +301,19 @@ bool execution::is_over() {
   return true;
 }
 
+bool execution::is_unfair() {
+  return std::any_of(active_flights_.begin(), active_flights_.end(), [this](std::size_t i) {
+    const process one = flights_[i].self;
+    if (!is_overdue(one)) return false;
+    const rank& target = at_rank(next_step(one)->goes_to().rank);
+    return target.waits_outside && target.was_inside;
+  });
+}
+
 void execution::find_hang() {
   const bool is_complete =
       std::all_of(ranks_.begin(), ranks_.end(), [](const auto& one) { return one->has_ended; });
-  if (is_complete) return;
+  if (is_complete || is_unfair()) return;
   fault what{.kind = "hang", .text = "no rank can go on", .places = {}, .rule = {}};
   for (const auto& one : ranks_) {
     if (one->has_ended) continue;
@@ -345,6 +351,22 @@ flight& execution::launch(rank& by, step& first) {
   return one;
 }
 
+std::vector<shown_event> execution::undelivered() const {
+  std::vector<shown_event> result;
+  for (const std::size_t i : active_flights_) {
+    const flight& one = flights_[i];
+    if (one.next == nullptr) continue;
+    shown_event shown{.by = one.self.rank,
+                      .text = {},
+                      .where = one.issued_at,
+                      .to = one.next->goes_to(),
+                      .issued_after = one.issued_after};
+    one.next->describe(shown.text);
+    result.push_back(std::move(shown));
+  }
+  return result;
+}
+
 void execution::join_past(event_set& past, int last) {
   if (last < 0 || !keeps_dependence_) return;
   const auto index = static_cast<std::size_t>(last);
@@ -376,6 +398,7 @@ void execution::take(process one, int choice) {
   rank& by = at_rank(one.rank);
   if (tells_) {
     now.shown = {};
+    now.shown.by = one.rank;
     what.describe(now.shown.text);
     now.shown.where = flying == nullptr ? by.here() : flying->issued_at;
     now.shown.to = what.goes_to();

@@ -27,6 +27,7 @@ struct flight {
 
 /// An event as replays and pictures show it.
 struct shown_event {
+  int by = 0;        ///< the rank
   std::string text;  ///< describes the step
   site where;        ///< of the step, or of the issue of an operation in flight
   destination to;
@@ -89,6 +90,14 @@ class execution {
   [[nodiscard]] bool is_over();
   [[nodiscard]] footprint next_footprint(process one);
   [[nodiscard]] int choices(process one) { return next_step(one)->choices(); }
+  /// Whether the next step is taken even if no rank waits for it.
+  [[nodiscard]] bool is_certain(process one) { return one.flight == 0 || next_step(one)->is_certain(); }
+  /// Whether its target was outside MPI for turns of a loop, and has come back.
+  [[nodiscard]] bool is_overdue(process one) {
+    if (one.flight == 0 || !how_.needs_help || !is_certain(one)) return false;
+    const int target = next_step(one)->goes_to().rank;
+    return target >= 0 && at_rank(target).idle_turns > 0;
+  }
   void take(process one, int choice);
   [[nodiscard]] const std::vector<process> blocked();
 
@@ -119,6 +128,8 @@ class execution {
       if (relied_on_[i]) names.emplace_back(promise_names[i]);
     return names;
   }
+  /// The operations in flight, if the execution tells.
+  [[nodiscard]] std::vector<shown_event> undelivered() const;
   void tell_steps(bool whether) noexcept { tells_ = whether; }
   /// Whether events know those that precede them by dependence, which a search needs that reverses races.
   void keep_dependence(bool whether) noexcept { keeps_dependence_ = whether; }
@@ -152,8 +163,9 @@ class execution {
   [[nodiscard]] step* next_step(process one);
   void join_past(event_set& past, int last);
   [[nodiscard]] flight& flight_of(process one);
-  [[nodiscard]] bool awaits_delivery();
   void find_hang();
+  /// Whether MPI passed over a chance to reach a rank that waits.
+  [[nodiscard]] bool is_unfair();
 
   settings how_;
   freedom freedom_;

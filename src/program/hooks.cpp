@@ -8,6 +8,7 @@
 #include "execution.hpp"
 #include "loops.hpp"
 #include "races.hpp"
+#include "signals.hpp"
 
 namespace nearfar::program {
 
@@ -133,6 +134,7 @@ void access_shared(std::uintptr_t at, std::size_t bytes, access_kind kind, bool 
 void plain(const void* at, std::size_t bytes, bool is_write, const void* pc) {
   if (!is_inside) return;
   current->last_access = pc;
+  if (is_spent.load(std::memory_order_relaxed)) give_up_spent(pc);
   if (traces_course) note_course(pc);
   const auto address = reinterpret_cast<std::uintptr_t>(at);
   if (bytes == 0 || is_quiet(address, bytes)) return;

@@ -27,7 +27,7 @@ class sleep_step final : public step {
   sleep_step(rank& of, std::size_t steps) noexcept : of_(&of), steps_(steps) {
     changed = false;
     is_sleep = true;
-    of.waits_outside = run().how().needs_help &&
+    of.waits_outside = run().how().needs_help && !of.enters_mpi &&
                        std::none_of(of.turns.end() - static_cast<std::ptrdiff_t>(steps), of.turns.end(),
                                     [](const turn_step& one) { return one.enters_mpi; });
   }
@@ -98,6 +98,7 @@ void sleep_if_looping(rank& self) {
 void forget_turns(rank& of) noexcept {
   of.turns.clear();
   of.idle_turns = 0;
+  of.was_inside = false;
   of.waits_outside = false;
 }
 

@@ -93,6 +93,7 @@ class rank {
   std::vector<turn_step> turns;  ///< the last steps
   int idle_turns = 0;            ///< of a loop in which nothing changes
   bool enters_mpi = false;       ///< since its last step, in a way that lets MPI progress
+  bool was_inside = false;       ///< let MPI progress in one of these turns
   bool waits_outside = false;    ///< in a loop that does not let MPI progress, if `settings::needs_help`
   /// The accesses of the program, if `traces_course`, and null for its outputs.
   std::vector<const void*> course;

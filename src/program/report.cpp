@@ -1,5 +1,6 @@
 #include "report.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -33,6 +34,21 @@ using json = nlohmann::ordered_json;
   return "Fault";
 }
 
+/// As --promises takes them.
+[[nodiscard]] std::string promises_of(const settings& how) {
+  std::string names;
+  const auto add = [&names](bool is_granted, promise one) {
+    if (!is_granted) return;
+    if (!names.empty()) names += ',';
+    names += promise_names[static_cast<std::size_t>(one)];
+  };
+  add(how.grants_racing_loads, promise::racing_loads);
+  add(how.grants_plain_loads, promise::plain_loads);
+  add(how.grants_mixed_accumulates, promise::mixed_accumulates);
+  add(how.grants_racing_gets, promise::racing_gets);
+  return names.empty() ? "none" : names;
+}
+
 [[nodiscard]] std::vector<json> steps_of(const schedule& how) {
   std::vector<json> steps;
   for (const choice& one : how) steps.push_back(json::array({one.by.rank, one.by.flight, one.outcome}));
@@ -57,6 +73,12 @@ std::string text_of(execution& in, const fault& what) {
   }
   if (!what.rule.empty()) text += "  Rule: " + what.rule + "\n";
   return text;
+}
+
+std::string text_of(const shown_event& step) {
+  const char* const call = step.where.call;
+  if (call == nullptr || step.to.rank >= 0 || step.text.find(call) != std::string::npos) return step.text;
+  return step.text + " (" + call + ")";
 }
 
 std::string json_of(execution& in, const result& what) {
@@ -94,6 +116,9 @@ void write_schedule(const std::string& path, execution& in, const result& what) 
   out["ranks_per_node"] = in.how().ranks_per_node;
   out["needs_help"] = in.how().needs_help;
   out["has_lag"] = in.how().has_lag;
+  out["promises"] = promises_of(in.how());
+  out["steps"] = in.how().most_steps;
+  out["turns"] = in.how().most_idle_turns;
   out["sends_wait"] = what.under.sends_wait;
   out["collectives_wait"] = what.under.collectives_wait;
   if (what.found) out["fault"] = what.found->text;
@@ -104,6 +129,9 @@ void write_schedule(const std::string& path, execution& in, const result& what) 
 }
 
 kept_schedule read_schedule(const std::string& path) {
+  std::error_code code;
+  if (std::filesystem::is_directory(path, code))
+    throw std::runtime_error("the schedule '" + path + "' is a folder");
   std::ifstream from(path);
   if (!from) throw std::runtime_error("cannot read the schedule '" + path + "'");
   try {
@@ -115,6 +143,9 @@ kept_schedule read_schedule(const std::string& path) {
     result.how.ranks_per_node = in.at("ranks_per_node");
     result.how.needs_help = in.value("needs_help", false);
     result.how.has_lag = in.value("has_lag", false);
+    result.promises = in.value("promises", std::string("racing_loads"));
+    result.how.most_steps = in.value("steps", result.how.most_steps);
+    result.how.most_idle_turns = in.value("turns", result.how.most_idle_turns);
     result.under.sends_wait = in.at("sends_wait");
     result.under.collectives_wait = in.at("collectives_wait");
     for (const json& one : in.at("schedule"))

@@ -17,10 +17,14 @@ namespace nearfar::program {
 /// The same as JSON, with the schedule that leads to it.
 [[nodiscard]] std::string json_of(execution& in, const result& what);
 
+/// The text of a step with the function of MPI that it belongs to.
+[[nodiscard]] std::string text_of(const shown_event& step);
+
 /// A file that `--replay` reads.
 void write_schedule(const std::string& path, execution& in, const result& what);
 struct kept_schedule {
   settings how;
+  std::string promises;  ///< as --promises takes them
   freedom under;
   schedule steps;
 };

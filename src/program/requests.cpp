@@ -16,7 +16,10 @@ struct done_request final : request {
 
 struct rma_request final : request {
   explicit rma_request(rma_operation& what) noexcept : of(&what) {}
-  bool awaits_delivery() override { return true; }
+  /// Its data must come. Another operation is complete for the origin before it arrives, if ever.
+  void want() override {
+    if (of->fetches()) of->want();
+  }
   bool is_complete() override { return of->is_delivered || !of->fetches() || of->is_locally_complete; }
   bool may_lag() override { return !of->fetches(); }
   int finish(MPI_Status& status) override {
@@ -29,7 +32,6 @@ struct rma_request final : request {
     return MPI_SUCCESS;
   }
   void touch(footprint& to) override {
-    of->is_wanted = true;
     if (!of->fetches()) return;
     for (const rma_operation::piece& piece : of->pieces)
       to.add(piece.at, piece.at + piece.bytes, effects::write);
@@ -42,6 +44,8 @@ class request_wait final : public step {
  public:
   request_wait(const MPI_Request* all, int count, bool any) noexcept : all_(all), count_(count), any_(any) {
     changed = false;
+    for (int i = 0; i < count_; ++i)
+      if (request* const one = at(i); one != nullptr) one->want();
   }
   bool is_enabled() override {
     for (int i = 0; i < count_; ++i) {
@@ -50,11 +54,6 @@ class request_wait final : public step {
       if (one->is_complete() == any_) return any_;
     }
     return !any_;
-  }
-  bool awaits_delivery() override {
-    for (int i = 0; i < count_; ++i)
-      if (request* const one = at(i); one != nullptr && one->awaits_delivery()) return true;
-    return false;
   }
   void touch(footprint& to) override {
     if (any_)

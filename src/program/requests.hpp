@@ -23,7 +23,8 @@ struct request {
   /// Begins a persistent one again.
   virtual void start() {}
   virtual void cancel() {}
-  [[nodiscard]] virtual bool awaits_delivery() { return false; }
+  /// The program waits for it or tests it, so that MPI must get on with it.
+  virtual void want() {}
   /// Whether ranks are missing that have not called a collective yet.
   [[nodiscard]] virtual bool awaits_arrivals() { return false; }
   /// Whether MPI may tell the rank later than the request is complete here. Where a delivery completes it,

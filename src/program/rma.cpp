@@ -96,7 +96,7 @@ class delivery final : public step {
   /// Accumulates of one origin to one location are carried out in order.
   void await_earlier(const window_part& origin) {
     if (!what_->accumulates()) return;
-    for (const rma_operation* other : origin.open)
+    for (rma_operation* const other : origin.open)
       if (other->accumulates() && !other->is_delivered && other->target == what_->target &&
           is_ordered(*other, *what_) && overlap(*other, *what_))
         what_->first.push_back(other);
@@ -216,14 +216,18 @@ class delivery final : public step {
   std::size_t next_ = 0;  ///< element to be delivered
 };
 
+[[nodiscard]] bool must_arrive(const rma_operation& one, bool only_local) noexcept {
+  return !only_local || one.fetches();
+}
+
 class delivery_wait final : public step {
  public:
   delivery_wait(window& at, int origin, int target, bool only_local) noexcept
       : at_(&at), origin_(origin), target_(target), only_local_(only_local) {
     changed = false;
+    want_delivery(at, origin, target, only_local);
   }
   bool is_enabled() override { return is_all_delivered(*at_, origin_, target_, only_local_); }
-  bool awaits_delivery() override { return true; }
   void describe(std::string& to) const override {
     to +=
         is_all_delivered(*at_, origin_, target_, only_local_) ? "completes its operations in " : "waits in ";
@@ -238,10 +242,6 @@ class delivery_wait final : public step {
   bool only_local_;
 };
 
-[[nodiscard]] bool must_arrive(const rma_operation& one, bool only_local) noexcept {
-  return !only_local || one.fetches();
-}
-
 }  // namespace
 
 const char* name_of(rma_operation::kind what) noexcept {
@@ -255,6 +255,17 @@ bool is_all_delivered(window& at, int origin_index, int target, bool only_local)
   return std::all_of(origin.open.begin(), origin.open.end(), [&](const rma_operation* one) {
     return (target >= 0 && one->target != target) || one->is_delivered || !must_arrive(*one, only_local);
   });
+}
+
+void rma_operation::want() noexcept {
+  if (is_wanted) return;
+  is_wanted = true;
+  for (rma_operation* const earlier : first) earlier->want();
+}
+
+void want_delivery(window& at, int origin_index, int target, bool only_local) noexcept {
+  for (rma_operation* const one : at.part(origin_index).open)
+    if ((target < 0 || one->target == target) && must_arrive(*one, only_local)) one->want();
 }
 
 void await_delivery(window& at, int target, bool only_local) {

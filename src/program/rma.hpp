@@ -39,20 +39,24 @@ struct rma_operation {
   completion* done = nullptr;        ///< at the target
   completion* local_done = nullptr;  ///< at the origin
   bool is_noted = false;
-  bool is_wanted = false;  ///< the program tests for its end, so that it is delivered some time
+  bool is_wanted = false;  ///< a rank waits or tests for its end, so that it is delivered some time
   bool is_delivered = false;
   bool is_locally_complete = false;
   flight* flying = nullptr;
   /// Earlier accumulates that come first, since they touch the same bytes.
-  run_vector<const rma_operation*> first;
+  run_vector<rma_operation*> first;
   std::size_t arrived_first = 0;  ///< of these, from the front
 
   [[nodiscard]] bool fetches() const noexcept { return what != kind::put && what != kind::accumulate; }
   [[nodiscard]] bool accumulates() const noexcept { return what != kind::put && what != kind::get; }
+  /// It must be delivered, and what comes first, too.
+  void want() noexcept;
 };
 
 [[nodiscard]] const char* name_of(rma_operation::kind what) noexcept;
 
+/// The rank at this index of the window waits for its operations to `target`, or for all if it is -1.
+void want_delivery(window& at, int origin_index, int target, bool only_local) noexcept;
 /// Waits until the operations of the running rank to `target` are delivered, or those to all targets if it is
 /// -1. With `only_local`, operations whose origin needs nothing from the target are left in flight.
 void await_delivery(window& at, int target, bool only_local);

@@ -26,13 +26,22 @@ class stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+/// A rank goes on as long as it can. An operation that no rank waits for comes last: it may stay in flight
+/// for ever, and the search finds a hang of this kind only where everything else has come first. An operation
+/// that could not reach its target for a while comes at once.
+[[nodiscard]] int merit_of(execution& in, const process& one, const process* last) {
+  const int kind = one.flight == 0 ? 4 : in.is_overdue(one) ? 6 : in.is_certain(one) ? 2 : 0;
+  return kind + (last != nullptr && one.rank == last->rank ? 1 : 0);
+}
+
 /// The process that a reader would expect to go on: the one that went last, then ranks before what is in
 /// flight.
-[[nodiscard]] const process* expected(const std::vector<process>& enabled, const process* last) {
+[[nodiscard]] const process* expected(execution& in, const std::vector<process>& enabled,
+                                      const process* last) {
   const process* best = nullptr;
   int most = -1;
   for (const process& one : enabled) {
-    const int merit = (one.flight == 0 ? 2 : 0) + (last != nullptr && one.rank == last->rank ? 1 : 0);
+    const int merit = merit_of(in, one, last);
     if (merit > most) best = &one;
     most = std::max(most, merit);
   }
@@ -242,7 +251,7 @@ class search_of_traces {
     int most = -1;
     for (const process& one : at.enabled) {
       if (at.sleeps(one)) continue;
-      const int merit = (one.flight == 0 ? 2 : 0) + (last != nullptr && one.rank == last->rank ? 1 : 0);
+      const int merit = merit_of(*run_, one, last);
       if (merit > most) best = &one;
       most = std::max(most, merit);
     }
@@ -318,7 +327,7 @@ void go_on(execution& what, schedule& how) {
   std::optional<process> last;
   if (!how.empty()) last = how.back().by;
   while (!what.is_over()) {
-    const process next = *expected(what.enabled(), last ? &*last : nullptr);
+    const process next = *expected(what, what.enabled(), last ? &*last : nullptr);
     how.push_back({next, 0});
     what.take(next, 0);
     last = next;

@@ -32,8 +32,6 @@ class step {
   virtual void take(int /*choice*/) {}
   /// Whether the step is to be taken only where no other process can go on.
   virtual bool is_last_resort() { return false; }
-  /// Whether MPI must deliver what is in flight, as the rank waits for that.
-  virtual bool awaits_delivery() { return false; }
   /// Whether what is in flight is delivered even if no rank completes it.
   virtual bool is_certain() { return true; }
   /// Completes "rank 1 ...", such as "waits in MPI_Barrier for rank 0".

@@ -497,6 +497,9 @@ class Help(InEmptyFolder):
         found = [within]
         listed = cls.help_of(*within).partition("\nSubcommands:\n")[2].partition("\n\n")[0]
         for name in re.findall(r"^  (\S+)", listed, re.MULTILINE):
+            # Another program, which sanitizers' builds have not: it replaces functions that they replace, too.
+            if name == "run" and os.environ["NEARFAR_SANITIZE"]:
+                continue
             found += cls.subcommands(*within, name)
         return found
 

@@ -209,6 +209,62 @@ class runner_test(unittest.TestCase):
             done = self.call("check", "--mode", "progress", "--json", "--", program)
             self.assertEqual(json.loads(done.stdout)["verdict"], "complete", done.stdout + done.stderr)
 
+    def test_an_operation_that_nobody_completes_may_never_arrive(self):
+        probe = "while (*memory != 1) { MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE); }"
+        unflushed = "MPI_Put(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, win);"
+        for more in (
+            "",
+            # A flush of another target's operation completes that one alone.
+            "MPI_Put(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, win); MPI_Win_flush(0, win);",
+        ):
+            program = self.poll(probe, "MPI_Win_lock_all(0, win);", unflushed + more)
+            for mode in ("any", "progress"):
+                done = self.call("check", "--mode", mode, "--json", "--", program)
+                self.assertEqual(json.loads(done.stdout).get("fault", {}).get("kind"), "hang", (more, mode, done.stdout))
+        # The test of an MPI_Rput tells of its origin alone.
+        tested = "MPI_Request request; MPI_Rput(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, win, &request); do MPI_Test(&request, &is_there, MPI_STATUS_IGNORE); while (!is_there);"
+        done = self.call("check", "--json", "--", self.poll(probe, "MPI_Win_lock_all(0, win);", tested))
+        self.assertEqual(json.loads(done.stdout).get("fault", {}).get("kind"), "hang", done.stdout)
+
+    def test_calls_that_only_look_something_up_let_nothing_progress(self):
+        for call in ("MPI_Get_processor_name(name, &is_there)", "MPI_Type_size(MPI_INT, &is_there)", "MPI_Comm_rank(MPI_COMM_WORLD, &is_there)"):
+            program = self.poll(f"char name[MPI_MAX_PROCESSOR_NAME]; (void)name; while (*memory != 1) {call};", "MPI_Win_lock_all(0, win);")
+            done = self.call("check", "--mode", "progress", "--", program)
+            self.assertEqual(done.returncode, 1, (call, done.stdout))
+
+    def test_a_rank_that_waits_in_the_library_is_not_outside(self):
+        lock_all = "MPI_Win_lock_all(0, win);"
+        tries = "for (int i = 0; i < 8; ++i) if (*memory == 1) break;"
+        put = "MPI_Put(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, win); MPI_Win_flush(1, win);"
+        rare = "for (int n = 1; *memory != 1; ++n) if (n % 10 == 0) MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);"
+        for program in (
+            self.poll(tries + "MPI_Recv(&is_there, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);", lock_all, put + "MPI_Send(&one, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);"),
+            self.poll(tries, lock_all, put),
+            self.poll(rare, lock_all, put),
+        ):
+            done = self.call("check", "--mode", "progress", "--json", "--", program)
+            self.assertEqual(json.loads(done.stdout)["verdict"], "complete", done.stdout)
+
+    def test_a_picture_shows_what_never_arrives(self):
+        program = self.poll("while (*memory != 1) MPI_Win_sync(win);", "MPI_Win_lock_all(0, win);")
+        picture = pathlib.Path(self.folder.name) / "found.svg"
+        self.call("check", "--mode", "progress", "--svg", picture, "--", program)
+        texts = [one.text for one in xml.etree.ElementTree.parse(picture).iter("{http://www.w3.org/2000/svg}text")]
+        self.assertTrue(any("not done: delivery of put to rank 1" in text for text in texts), texts)
+
+    def test_a_schedule_keeps_its_promises_and_has_its_own_freedoms(self):
+        program = self.poll("while (*memory != 1) MPI_Win_sync(win);", "MPI_Win_lock_all(0, win);")
+        kept = pathlib.Path(self.folder.name) / "kept.json"
+        done = self.call("check", "--promises", "none", "--keep", kept, "--", program)
+        self.assertIn("Race", done.stdout)
+        self.assertIn("Race", self.call("check", "--replay", kept).stdout)
+        for wrong in (["--mode", "any"], ["--lag"], ["--svg", kept, "--overwrite"]):
+            self.assertEqual(self.call("check", "--replay", kept, *wrong).returncode, 2, wrong)
+        both = pathlib.Path(self.folder.name) / "both"
+        self.assertEqual(self.call("check", "--keep", both, "--svg", both, "--", program).returncode, 2)
+        self.assertEqual(self.call("check", "--svg", self.folder.name, "--overwrite", "--", program).returncode, 2)
+        self.assertEqual(self.call("check", "--svg", "", "--", program).returncode, 2)
+
     def test_a_test_may_say_that_what_is_complete_is_not(self):
         for begin, other in (
             ("MPI_Ibarrier(MPI_COMM_WORLD, &request);", "MPI_Barrier(MPI_COMM_WORLD);"),
