@@ -104,7 +104,7 @@ def least_p(one: int, other: int) -> float:
 
 
 def least_repetitions(comparisons: int) -> int:
-    """The repetitions on each side by which a difference can show among so many comparisons."""
+    """The repetitions on each side that a difference needs to show among all comparisons."""
     return next(count for count in itertools.count(LEAST_REPETITIONS) if least_p(count, count) * comparisons < LEVEL)
 
 

@@ -117,7 +117,7 @@ def file_labels(paths: Sequence[str]) -> list[str]:
 
 
 def _content(path: str) -> bytes:
-    """What a file holds; "-" is standard input."""
+    """The content of a file; "-" is standard input."""
     if path != STANDARD_INPUT:
         with open(path, "rb") as stream:
             return stream.read()

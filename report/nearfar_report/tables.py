@@ -80,7 +80,7 @@ def with_interval(summary: Summary | None, write: Callable[[float], str] = numbe
 
 
 def interval_note(summaries: Sequence[Summary]) -> str:
-    """What the whiskers or bands are, in a few words."""
+    """A few words on the whiskers or bands."""
     counts = {True: set[int](), False: set[int]()}
     for summary in summaries:
         counts[summary.is_confidence_interval].add(summary.n)

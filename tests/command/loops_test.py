@@ -283,7 +283,7 @@ class BadInput(Loops):
 
 
 class Common(Loops):
-    """What loops have since they are benchmarks like all others."""
+    """Loops have all that other benchmarks have."""
 
     def test_sweeps_go_on_where_they_were_ended(self):
         study = self.folder / "s.json"

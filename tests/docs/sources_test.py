@@ -73,7 +73,7 @@ def claims_counted(row):
 
 
 class There:
-    """What nearfar has: names of the registry, and for each publication its experiments with the number of their claims."""
+    """The content of nearfar: names of the registry, and for each publication its experiments with the number of their claims."""
 
     def __init__(self, registry, experiments, source=SOURCE):
         self.registry, self.experiments, self.source = registry, experiments, source
@@ -110,7 +110,7 @@ class There:
 
 
 def problems(text, there):
-    """What is wrong with the page, a line each."""
+    """The faults of the page, a line each."""
     found = []
     tables = rows_of(text)
     rows = [row for table in tables.values() for row in table]
