@@ -8,6 +8,7 @@ Fortran and Python have their own signs of comments.
 import os
 import pathlib
 import re
+import subprocess
 import textwrap
 import unittest
 
@@ -82,6 +83,12 @@ class Fragments(unittest.TestCase):
                 self.assertTrue((SOURCE / path).exists(), f"{document} names {path}")
             for path in re.findall(r"\]\(([\w/.-]+)\)", text):
                 self.assertTrue((SOURCE / document).parent.joinpath(path).exists(), f"{document} links to {path}")
+
+    def test_measured_tables_have_a_place(self):
+        listed = subprocess.run([SOURCE / "scripts/numa-tables", "--list"], capture_output=True, text=True, check=True)
+        text = (SOURCE / "docs/numa-measured.md").read_text(encoding="utf-8")
+        places = re.findall(r"<!-- table: (\w+) -->\n.*?<!-- end -->", text, re.DOTALL)
+        self.assertEqual(sorted(places), sorted(listed.stdout.split()))
 
 
 if __name__ == "__main__":
