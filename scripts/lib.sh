@@ -402,6 +402,8 @@ installed_mpi_libraries() {
   done
 }
 
+# Programs that a stage starts keep no seconds of their own.
+export -n NEARFAR_KEEP_TIMES
 # note_time STAGE SECONDS RESULT [NOTE] : for print_times.
 stage_names=() stage_seconds=() stage_results=() stage_notes=()
 note_time() {
@@ -462,6 +464,7 @@ print_times() {
 # keep_times TABLE : puts the noted seconds into scripts/stage-times.txt, in place of the stage's line, or at the end.
 keep_times() {
   local file=$nearfar_scripts/stage-times.txt index
+  if [[ ! -e $file ]]; then : >"$file" || return; fi
   for index in "${!stage_names[@]}"; do
     printf '%s: %s\t%s\n' "$1" "${stage_names[index]}" "${stage_seconds[index]}"
   done | awk -F '\t' '

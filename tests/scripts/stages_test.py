@@ -42,7 +42,7 @@ class InFolder(unittest.TestCase):
         (self.root / "scripts" / "trial").write_text(START + text + "\n")
         return subprocess.Popen(
             ["bash", self.root / "scripts" / "trial"],
-            env={**os.environ, **environment},
+            env={**without(os.environ, "NEARFAR_KEEP_TIMES"), **environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -80,6 +80,12 @@ class Times(InFolder):
         ended = self.run_script(self.NOTED)
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
         self.assertTrue(ended.stdout.endswith("the verdict\n"))
+
+    def test_are_kept_in_a_new_file(self):
+        self.kept.unlink()
+        ended = self.run_script(self.NOTED, NEARFAR_KEEP_TIMES="1")
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        self.assertEqual(self.kept.read_text(), "test: first\t20\ntest: second\t10\n")
 
     def test_are_kept_in_their_places(self):
         self.kept.write_text("# head\ntest: second\t9\nbench: first\t1\ntest: other\t3\n")
@@ -160,7 +166,7 @@ class Words(InFolder):
         ]:
             ended = subprocess.run(
                 [self.root / "scripts" / "bench", *arguments],
-                env={**os.environ, **environment},
+                env={**without(os.environ, "NEARFAR_KEEP_TIMES"), **environment},
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
