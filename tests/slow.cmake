@@ -8,6 +8,14 @@ if(NEARFAR_TEST_WITHOUT_MPI)
                               segmented_array)
 endif()
 
+# ---- locks -------------------------------------------------------------------------------------------------
+
+if(NEARFAR_TEST_WITHOUT_MPI)
+  nearfar_add_test(adversarial adversarial/adversarial_test.cpp)
+  target_link_libraries(nearfar_adversarial_tests PRIVATE nearfar_bench)
+  set_tests_properties(adversarial PROPERTIES PROCESSORS 2)
+endif()
+
 # ---- documents ---------------------------------------------------------------------------------------------
 
 # Every fragment in the documents, compiled with nothing but what is shown; and what README.md says, from build to check.
@@ -46,6 +54,13 @@ set(NEARFAR_TEST_OPTIMISATION)
 
 # The checker has one thread and no MPI. One build is enough, and ThreadSanitizer would see nothing in it.
 if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
+  nearfar_add_test(checker_schedule checker/alike_test.cpp checker/checkable_test.cpp checker/closable_queue_test.cpp checker/judges_test.cpp checker/plan_test.cpp checker/schedule_test.cpp checker/undecided_test.cpp
+                   ${PROJECT_SOURCE_DIR}/apps/nearfar/shared/progress_bar.cpp ${PROJECT_SOURCE_DIR}/apps/nearfar/shared/suggestion.cpp)
+  target_link_libraries(nearfar_checker_schedule_tests PRIVATE nearfar_schedules)
+  # Ranks that sleep and wake; with the source text of the pthread drop-in, but without its library.
+  nearfar_add_test(checker_sleep checker/cst_test.cpp checker/event_count_test.cpp checker/parking_test.cpp
+                   dropin/checked_dropin_test.cpp)
+  target_link_libraries(nearfar_checker_sleep_tests PRIVATE nearfar_engine nearfar_test_mutants)
   nearfar_add_test(
     checker
     checker/attempts_test.cpp

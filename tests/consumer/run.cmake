@@ -18,7 +18,18 @@ if(WAY STREQUAL "find_package")
   run(${CMAKE_COMMAND} --install ${NEARFAR_BUILD} --prefix ${WORK}/prefix --config ${CONFIG})
   list(APPEND options -D CMAKE_PREFIX_PATH=${WORK}/prefix)
 else()
-  list(APPEND options -D NEARFAR_SOURCE=${NEARFAR_SOURCE})
+  # The library is compiled here. How fast it is does not matter.
+  list(
+    APPEND
+    options
+    -D
+    NEARFAR_SOURCE=${NEARFAR_SOURCE}
+    -D
+    CMAKE_CXX_FLAGS_DEBUG=-O0
+    -D
+    CMAKE_UNITY_BUILD=ON
+    -D
+    CMAKE_UNITY_BUILD_BATCH_SIZE=9)
   if(WAY STREQUAL "fetch_content")
     list(APPEND options -D NEARFAR_FETCHED=ON)
   endif()
