@@ -117,7 +117,8 @@ class doorway {
     const bool looks = wrong != flaw::looks_once;
     if (!looks || !is_open()) {
       if (wrong == flaw::counts_too_late) seen = event.count.value.load(std::memory_order_acquire);
-      memory_.park(event.count, seen, std::nullopt);
+      memory::sleeping_wait one;
+      memory_.park(one, event.count, seen, std::nullopt);
     }
     if (wrong != flaw::is_not_registered)
       event.waiting.fetch_add(~std::uint32_t{0}, std::memory_order_relaxed);

@@ -170,7 +170,8 @@ class forgetful_memory : public node_memory<world> {
  public:
   using node_memory<world>::node_memory;
 
-  void park(parking_word<forgetful_memory>& word, std::uint32_t seen, const channel_deadline& deadline) {
+  void park(sleeping_wait& /*of*/, parking_word<forgetful_memory>& word, std::uint32_t seen,
+            const channel_deadline& deadline) {
     detail::park(world_of(), word, seen, deadline);
   }
   void unpark_one(parking_word<forgetful_memory>& word) { detail::unpark(world_of(), word, 1); }

@@ -23,10 +23,12 @@
 ///  - `try_again(cell, predicate)`: called between two attempts to change a cell. It returns at once on
 ///    hardware, and where the predicate holds in a model, which cannot try without end;
 ///  - `caller()`: a number of the calling thread or rank, for choosing among lines of memory;
-///  - `park(word, seen, deadline)` on a `parking_word`: returns at once if the word differs from `seen`;
+///  - `park(wait, word, seen, deadline)` on a `parking_word`: returns at once if the word differs from
+///  `seen`;
 ///    otherwise when the caller is unparked, when the deadline (if any) has passed, or spuriously. It polls
-///    for a while and then sleeps. `unpark_one` and `unpark_all` wake, and are called after a change of the
-///    word.
+///    for a while and then sleeps. All sleeps of one wait have one `sleeping_wait`, by which ranks of an MPI
+///    world keep to its `stall_limit`. `unpark_one` and `unpark_all` wake, and are called after a change of
+///    the word.
 #pragma once
 
 #include <linux/membarrier.h>
@@ -56,6 +58,7 @@
 #include "nearfar/core/world.hpp"
 #include "nearfar/memory/atomic_cell.hpp"
 #include "nearfar/memory/parking.hpp"
+#include "nearfar/memory/waiting.hpp"
 
 namespace nearfar {
 
@@ -279,7 +282,9 @@ class process_memory {
     thread_local const std::size_t mine = callers.fetch_add(1, std::memory_order_relaxed);
     return mine;
   }
-  static void park(const parking_word<process_memory>& word, std::uint32_t seen,
+  /// Threads of a process wait without a limit.
+  struct sleeping_wait {};
+  static void park(sleeping_wait /*of*/, const parking_word<process_memory>& word, std::uint32_t seen,
                    const channel_deadline& deadline) noexcept {
     constexpr int in_vain = detail::looks_before_sleep / 2;
     for (int look = 0; look < detail::looks_before_sleep; ++look) {
@@ -417,13 +422,18 @@ class node_memory {
       world_->await(cell, predicate);
   }
   [[nodiscard]] std::size_t caller() const { return static_cast<std::size_t>(world_->rank()); }
-  /// Between two sleeps the rank drives MPI's progress.
-  void park(parking_word<node_memory>& word, std::uint32_t seen, const channel_deadline& deadline,
+  /// One wait of several sleeps, which together last at most as long as the world lets a rank wait.
+  struct sleeping_wait {
+    ongoing_wait lasts{{"a message, or for room for one"}};
+  };
+  /// Between two sleeps the rank drives MPI's progress. Throws `stalled` in a wait that has lasted too long.
+  void park(sleeping_wait& of, parking_word<node_memory>& word, std::uint32_t seen,
+            const channel_deadline& deadline,
             const std::source_location& site = std::source_location::current()) {
     if constexpr (is_hardware) {
       for (int look = 0; look < detail::looks_before_sleep; ++look) {
         if (word.value.load(std::memory_order_acquire) != seen) return;
-        world_->rest();
+        world_->rest(of.lasts);
       }
     }
     detail::park(*world_, word, seen, deadline, site);

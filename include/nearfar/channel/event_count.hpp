@@ -70,6 +70,7 @@ template <told_after how, typename Memory, typename Attempt, typename InVain>
                                  const Attempt& attempt, const InVain& in_vain) {
   auto first = attempt();
   if (!in_vain(first)) return first;
+  typename Memory::sleeping_wait wait;
   for (;;) {
     event.waiting.fetch_add(1, std::memory_order_relaxed);
     auto result = and_always(
@@ -79,7 +80,7 @@ template <told_after how, typename Memory, typename Attempt, typename InVain>
             const std::uint32_t seen = event.count.value.load(std::memory_order_acquire);  // pairs with (3)
             auto again = attempt();
             if (!in_vain(again)) return again;
-            memory.park(event.count, seen, deadline);
+            memory.park(wait, event.count, seen, deadline);
             return attempt();
           } catch (...) {
             tell<how>(memory, event, true);

@@ -170,8 +170,9 @@ class parking {
     std::uint32_t expected = is_free;
     if (word.value.compare_exchange(expected, is_held, std::memory_order_acquire, std::memory_order_relaxed))
       return;  // pairs with (4), as does the swap
+    typename Memory::sleeping_wait wait;
     while (word.value.exchange(has_sleepers, std::memory_order_acquire) != is_free)
-      memory_->park(word, has_sleepers, std::nullopt);
+      memory_->park(wait, word, has_sleepers, std::nullopt);
   }
   void release() {
     parking_word<Memory>& word = words_[0].state;

@@ -107,6 +107,7 @@ class decided {
 template <typename Memory>
 [[nodiscard]] std::uint32_t await_decision(Memory& memory, waiter<Memory>& mine,
                                            const channel_deadline& deadline) {
+  typename Memory::sleeping_wait wait;
   for (;;) {
     const std::uint32_t state = mine.state.value.load(std::memory_order_acquire);  // pairs with (1, 2)
     if (decision::is_claimed(state))
@@ -115,7 +116,7 @@ template <typename Memory>
     if (deadline && memory.now() >= *deadline) {
       if (decided<Memory>::on(mine, decision::again)) return decision::none;
     } else {
-      memory.park(mine.state, state, deadline);
+      memory.park(wait, mine.state, state, deadline);
     }
   }
 }

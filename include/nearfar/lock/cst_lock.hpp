@@ -35,6 +35,7 @@
 #include "nearfar/lock/d_mcs_lock.hpp"
 #include "nearfar/lock/selective_queue.hpp"
 #include "nearfar/memory/parking.hpp"
+#include "nearfar/memory/waiting.hpp"
 
 namespace nearfar {
 
@@ -97,6 +98,7 @@ class prefers_awake {
  private:
   template <typename Cell>
   [[nodiscard]] std::uint64_t sleep_until_told(const Cell& given, per_rank& own) {
+    [[maybe_unused]] ongoing_wait lasts{{"a lock"}};
     for (;;) {
       // Loaded before `given`, so that a rank that changes `given` later also changes the word that this rank
       // sleeps on. Pairs with (3).
@@ -104,7 +106,10 @@ class prefers_awake {
       const std::uint64_t now = given.load(std::memory_order_acquire);
       if (now != asleep) return now;
       park(*world_, own.woken, seen);
-      world_->rest();
+      if constexpr (is_hardware<W>)
+        world_->rest(lasts);
+      else
+        world_->rest();
     }
   }
   void wake_up(per_rank& theirs) {

@@ -229,6 +229,12 @@ class waiting {
     yield();
   }
 
+  /// One turn of a wait that the caller's loop makes. Throws `stalled` if the wait has lasted too long.
+  void rest(ongoing_wait& current) {
+    rest();
+    note_rest(current);
+  }
+
   /// The world's clock.
   [[nodiscard]] std::chrono::nanoseconds now() const noexcept {
     return std::chrono::steady_clock::now().time_since_epoch();
