@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "nearfar/channel/channel.hpp"
+#include "nearfar/channel/rendezvous.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/lock/cohort_lock.hpp"
@@ -355,6 +357,19 @@ TEST(world, destroyed_before_a_lock_of_mpi_or_a_signal_channel) {
   expect_in_use([](world& w) { return std::make_unique<world::signal_channel>(w); });
 }
 
+// In release builds such a use is undefined.
+TEST(world, destroyed_before_a_lock_is_used) {
+  if constexpr (!checked_build) return;
+  auto w = std::make_unique<world>(MPI_COMM_WORLD, small());
+  auto cohort = std::make_unique<default_cohort_lock<world>>(*w);
+  auto channel = std::make_unique<world::signal_channel>(*w);
+  world* const raw = w.release();
+  EXPECT_THROW(delete raw, destroyed_while_in_use);
+  EXPECT_THROW(cohort->lock(), destroyed_while_in_use);
+  EXPECT_THROW(static_cast<void>(cohort->try_lock()), destroyed_while_in_use);
+  EXPECT_THROW(channel->signal(0), destroyed_while_in_use);
+}
+
 TEST(world, closed_before_it_is_destroyed) {
   world w(MPI_COMM_WORLD, small());
   {
@@ -466,6 +481,18 @@ TEST(stall, of_a_barrier_to_which_ranks_do_not_come) {
   }
   common_world().barrier();
   if (!waits) w.barrier();
+}
+
+// A rank that waits at a channel sleeps, again and again.
+TEST(stall, of_a_channel_to_which_nobody_sends) {
+  world w(MPI_COMM_SELF, with_limit());
+  node_channel<world, int> ring(w, 1);
+  node_channel<world, int, rendezvous> meeting(w);
+  node_channel<world, int, rendezvous> other_meeting(w);  // after a stall a channel is good for nothing
+  const std::string text = " for a message, or for room for one";
+  EXPECT_EQ(what_stalls(w, [&] { static_cast<void>(ring.receive()); }), text);
+  EXPECT_EQ(what_stalls(w, [&] { static_cast<void>(meeting.receive()); }), text);
+  EXPECT_EQ(what_stalls(w, [&] { static_cast<void>(other_meeting.send(1)); }), text);
 }
 
 struct own_error {};

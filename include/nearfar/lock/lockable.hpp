@@ -30,8 +30,7 @@ class life_of {
   void expect_world() const noexcept {}
   [[nodiscard]] bool has_ended() const noexcept { return false; }
 };
-template <typename W>
-  requires requires(const W& w) { w.lifetime()->expect_world(); }
+template <tells_its_end W>
 class life_of<W> {
  public:
   explicit life_of(const W& w) : lifetime_(w.lifetime()) {}

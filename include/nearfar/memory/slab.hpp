@@ -113,6 +113,10 @@ class lent_memory {
 
   [[nodiscard]] std::size_t offset() const noexcept { return offset_; }
   [[nodiscard]] bool world_has_ended() const noexcept { return from_ && from_->world_has_ended(); }
+  /// Throws `destroyed_while_in_use` if the world has ended.
+  void expect_world() const {
+    if (from_) from_->expect_world();
+  }
 
  private:
   std::shared_ptr<slab> from_;

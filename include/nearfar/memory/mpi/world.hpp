@@ -154,6 +154,8 @@ class world : public waiting<world> {
 
   [[nodiscard]] lent_memory allocate_near(std::size_t bytes);
   [[nodiscard]] lent_memory allocate_far(std::size_t bytes);
+  /// By which objects that live in this world, such as locks, know whether it has ended.
+  [[nodiscard]] std::shared_ptr<const slab> lifetime() const noexcept { return near_slab_; }
   /// Called by pools. AddressSanitizer would only know the accesses of one process.
   static void taken(const std::byte* /*from*/, std::size_t /*bytes*/) noexcept {}
   static void given_back(const std::byte* /*from*/, std::size_t /*bytes*/,
@@ -257,7 +259,10 @@ class world::signal_channel {
 
   /// Wakes `rank`. Eager: returns without waiting for the receiver.
   void signal(int rank) {
-    if constexpr (checked_build) rank = checked_rank(*world_, rank);
+    if constexpr (checked_build) {
+      tag_.expect_world();
+      rank = checked_rank(*world_, rank);
+    }
     check(MPI_Send(nullptr, 0, MPI_BYTE, rank, tag(), world_->comm_.get()), "MPI_Send");
   }
 
@@ -314,6 +319,7 @@ class world::lock_epoch {
 };
 
 static_assert(nearfar::world<world>);
+static_assert(nearfar::detail::tells_its_end<world>);
 static_assert(has_lock_epochs<world>);
 
 }  // namespace nearfar::mpi

@@ -388,5 +388,6 @@ inline void run(int ranks, const std::function<void(world&)>& body, const option
 }
 
 static_assert(nearfar::world<world>);
+static_assert(nearfar::detail::tells_its_end<world>);
 
 }  // namespace nearfar::threads
