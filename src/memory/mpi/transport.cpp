@@ -135,7 +135,7 @@ void require_transport(MPI_Comm comm, bool one_node) {
         "ask MPI_Init_thread for MPI_THREAD_SERIALIZED, or use osc/ucx or Open MPI 5");
 }
 
-void require_shared_memory(MPI_Comm machine, std::size_t bytes_per_rank) {
+void require_shared_memory(MPI_Comm machine, std::size_t bytes_per_rank, const char* cure) {
   struct statvfs status {};
   if (statvfs("/dev/shm", &status) != 0) return;
   int ranks = 1;
@@ -144,9 +144,11 @@ void require_shared_memory(MPI_Comm machine, std::size_t bytes_per_rank) {
   const std::size_t available = static_cast<std::size_t>(status.f_bavail) * status.f_frsize;
   if (available < needed)
     throw transport_error("/dev/shm has " + std::to_string(available >> 20U) + " MiB free but " +
-                          std::to_string(ranks) + " ranks need " + std::to_string((needed >> 20U) + 1) +
+                          std::to_string(ranks) + (ranks == 1 ? " rank needs " : " ranks need ") +
+                          std::to_string((needed >> 20U) + 1) +
                           " MiB: enlarge it (mount -o remount,size=..., docker run --shm-size=...), start "
-                          "fewer ranks, or lower near_bytes and far_bytes");
+                          "fewer ranks, or " +
+                          cure);
 }
 
 processor_share count_processors(MPI_Comm comm, const hardware& here) {

@@ -352,6 +352,12 @@ std::size_t world::take_lock_window(int home) {
   }
   free.reserve(made.size() + 1);
   made.reserve(made.size() + 1 + window_store::windows_of_world);
+  // MPI's own error would not say what is missing.
+  constexpr std::size_t bytes_of_window = 8192;  // more than Open MPI and MPICH take for each rank
+  agree(comm_, [&] {
+    require_shared_memory(physical_node_.get(), bytes_of_window,
+                          "make fewer locks that MPI's own lock is in");
+  });
   made.push_back(window::allocate(comm_.get(), slot_bytes));
   return chosen;
 }

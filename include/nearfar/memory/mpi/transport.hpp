@@ -31,8 +31,10 @@ namespace nearfar::mpi {
 void require_transport(MPI_Comm comm, bool one_node);
 
 /// Throws `transport_error` if /dev/shm cannot hold `bytes_per_rank` for each rank of this machine. If the
-/// file system is too small, making the window succeeds, but a rank that touches it is killed.
-void require_shared_memory(MPI_Comm machine, std::size_t bytes_per_rank);
+/// file system is too small, making the window succeeds, but a rank that touches it is killed. `cure`: how
+/// the caller's program needs less.
+void require_shared_memory(MPI_Comm machine, std::size_t bytes_per_rank,
+                           const char* cure = "lower near_bytes and far_bytes of nearfar::mpi::options");
 
 /// The number of busy ranks of `comm` on this rank's kernel, and of processors for them. Containers and
 /// network namespaces that share a kernel count as one machine here, although they are several nodes.
