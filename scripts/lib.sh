@@ -209,8 +209,18 @@ place_of() {
 }
 
 # What both launchers need to know: Open MPI and PRRTE refuse to run as root unless told otherwise,
-# twice. Settings the caller already made stay.
+# twice. Settings the caller already made stay, but for what another launcher told a rank of its own: the new
+# launcher would take itself for a part of that one.
 export_mpi_environment() {
+  local name
+  for name in $(compgen -e); do
+    case $name in
+      PMIX_MCA_* | OMPI_MCA_orte_tmpdir_base) ;;
+      OMPI_COMM_WORLD_* | OMPI_UNIVERSE_SIZE | PMIX_* | PMI_* | HYDI_* | OMPI_MCA_orte_* | OMPI_MCA_ess* | OMPI_MCA_pmix)
+        unset "$name"
+        ;;
+    esac
+  done
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 }

@@ -1999,11 +1999,18 @@ class Environment(InEmptyFolder):
             {"PMI_RANK": "1"},
             {"PMI_RANK": "1", "PMI_SIZE": "2"},
             {"PMI_RANK": "1", "PMI_SIZE": "2", "PMI_FD": "987"},
+            {"PMI_RANK": "1", "PMI_SIZE": "2", "PMI_FD": "1"},  # of another file
+            {"PMI_RANK": "1", "PMI_SIZE": "2", "PMI_SPAWNED": "0"},
             {"PMIX_RANK": "1"},
+            {"PMIX_RANK": "1", "PMIX_NAMESPACE": "7"},
             {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"},
             {
                 "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2", "PMIX_RANK": "1", "PMIX_NAMESPACE": "7",
                 "PMIX_SERVER_TMPDIR": gone, "PMIX_SERVER_URI2": "7.0;tcp4://127.0.0.1:1",
+            },
+            {  # killed, so that its folder is still there
+                "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2", "PMIX_RANK": "1", "PMIX_NAMESPACE": "7",
+                "PMIX_SERVER_TMPDIR": str(self.folder), "PMIX_SERVER_URI2": "7.0;tcp4://127.0.0.1:1",
             },
         ]:  # fmt: skip
             said = f"nearfar: {next(iter(told))}=1 is ignored, as the launcher that set it is gone\n"
@@ -2033,7 +2040,7 @@ class Environment(InEmptyFolder):
     def test_ranks_that_are_apart_speak_for_themselves(self):
         """As in a shell that was opened under the launcher of another library: no first rank runs beside them."""
         for arguments in [["topo"], ["bnch"]]:
-            ended = self.alone(*arguments, PMI_RANK="1", PMI_SIZE="2", PMI_ID="1")
+            ended = self.alone(*arguments, PMI_RANK="1", PMI_SIZE="2", PMI_PORT="127.0.0.1:1")
             self.assertEqual(ended.returncode, 2, ended.stderr)
             self.assertIn("nearfar: started as 2 ranks that do not find each other", ended.stderr)
 

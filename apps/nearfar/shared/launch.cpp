@@ -1,14 +1,20 @@
 #include "apps/nearfar/shared/launch.hpp"
 
-#include <fcntl.h>
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <mpi.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
@@ -28,24 +34,55 @@ int number_in(const char* variable, int otherwise) {
 
 bool is_set(const char* variable) { return std::getenv(variable) != nullptr; }
 
-/// Whether the launcher that speaks PMI still holds the other end: Hydra and Slurm give each rank a
-/// descriptor, others the address of a server.
-bool serves_pmi() {
-  if (const int descriptor = number_in("PMI_FD", -1); descriptor >= 0)
-    return fcntl(descriptor, F_GETFD) != -1;  // NOLINT(*-vararg)
-  for (char** each = environ; *each != nullptr; ++each) {
-    const std::string_view entry = *each;
-    if (entry.starts_with("PMI_") && !entry.starts_with("PMI_RANK=") && !entry.starts_with("PMI_SIZE="))
-      return true;
-  }
-  return false;
+/// Whether the descriptor is a socket whose other end is held by another process.
+bool is_connected(int descriptor) {
+  struct stat about {};
+  pollfd ends{descriptor, POLLIN, 0};
+  return fstat(descriptor, &about) == 0 && S_ISSOCK(about.st_mode) && poll(&ends, 1, 0) >= 0 &&
+         (ends.revents & (POLLHUP | POLLERR | POLLNVAL)) == 0;
 }
 
-/// Whether the launcher that speaks PMIx is still there: it removes its folder when it ends.
+/// Whether the launcher that speaks PMI is still there: Hydra and Slurm give each rank a socket, others the
+/// address of a server.
+bool serves_pmi() {
+  if (is_set("PMI_FD")) return is_connected(number_in("PMI_FD", -1));
+  return is_set("PMI_PORT") || is_set("PMI_CONTROL_PORT");
+}
+
+/// Whether a server answers at `address`, such as "prte.1@0.0;tcp4://127.0.0.1:4711". One of another kind
+/// counts as there.
+bool answers(std::string_view address) {
+  constexpr std::string_view kind = "tcp4://";
+  const std::size_t begin = address.find(kind);
+  const std::size_t port = address.rfind(':');
+  if (begin == std::string_view::npos || port < begin + kind.size()) return true;
+  sockaddr_in server{};
+  server.sin_family = AF_INET;
+  server.sin_port =
+      htons(static_cast<std::uint16_t>(std::atoi(std::string(address.substr(port + 1)).c_str())));
+  const std::string host(address.substr(begin + kind.size(), port - begin - kind.size()));
+  if (inet_pton(AF_INET, host.c_str(), &server.sin_addr) != 1) return true;
+  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (descriptor < 0) return true;
+  // A server of this machine accepts or refuses at once. An address that says neither counts as there.
+  const bool is_refused =
+      connect(descriptor, reinterpret_cast<const sockaddr*>(&server), sizeof server) != 0 &&
+      errno != EINPROGRESS;
+  int error = 0;
+  socklen_t length = sizeof error;
+  const bool is_later_refused =
+      getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == ECONNREFUSED;
+  close(descriptor);
+  return !is_refused && !is_later_refused;
+}
+
+/// Whether the launcher that speaks PMIx is still there. Its folder is no sign: a launcher that is killed
+/// leaves the folder behind.
 bool serves_pmix() {
   if (!is_set("PMIX_NAMESPACE")) return false;
-  const char* const folder = std::getenv("PMIX_SERVER_TMPDIR");
-  return folder == nullptr || access(folder, F_OK) == 0 || errno != ENOENT;
+  for (char** each = environ; *each != nullptr; ++each)
+    if (const std::string_view entry = *each; entry.starts_with("PMIX_SERVER_URI")) return answers(entry);
+  return false;
 }
 
 launch read_environment() {
