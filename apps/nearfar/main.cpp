@@ -310,6 +310,11 @@ int run(const command::launch& how, int argc, char** argv, bool& has_said) {
               "--plan"
             : "out of memory; use fewer or smaller objects, such as a smaller --ranks, --keys or --lengths");
   } catch (const std::system_error& error) {
+    if (error.code() == std::errc::resource_unavailable_try_again)
+      return command::report_alone(
+          how, fmt::format("cannot start a thread: {}; raise the limits on processes and memory (ulimit -u, "
+                           "ulimit -d, ulimit -v)",
+                           error.code().message()));
     if (std::ferror(stdout) == 0) return command::report_alone(how, error.what());
     has_said = true;
     return end_without_output(how, error.code().value());

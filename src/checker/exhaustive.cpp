@@ -520,8 +520,9 @@ void search_exhaustively(execution& run, const program& what, const options& how
       for (std::size_t worker = 1; worker < workers; ++worker)
         others.emplace_back([&, worker] { guarded(worker, [&] { work_beside(worker); }); });
     } catch (const std::system_error& problem) {
-      throw cannot_start{"cannot start " + std::to_string(workers - 1) + " threads (" +
-                         problem.code().message() + "): use fewer jobs"};
+      throw cannot_start{"cannot start " + std::to_string(workers - 1) +
+                         (workers == 2 ? " thread (" : " threads (") + problem.code().message() +
+                         "): use fewer jobs"};
     }
     work(0, run);
   });

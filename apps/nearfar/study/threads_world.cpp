@@ -78,6 +78,8 @@ class threads_stage final : public stage {
 
 int run_in_threads(const plan& asked) {
   say_ignored_variables();
+  if (!asked.hardware.no_bind && !hardware().is_this_system())
+    remark("threads are not pinned: {}", other_machine_text());
   plan what = asked;
   for (request& each : what.requests)
     if (each.shapes.empty()) each.shapes = {{.ranks = hardware().allowed_cpus()}};
