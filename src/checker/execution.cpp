@@ -412,7 +412,12 @@ void execution::note_return(const footprint& of) {
 }
 
 void execution::record(const process& by, const footprint& of, const touched& values, event_set& past) {
-  event taken{.by = by, .touched = of, .read = values.read, .behind = values.behind, .happens_before = past};
+  event taken{.by = by,
+              .touched = of,
+              .read = values.read,
+              .behind = values.behind,
+              .happens_before = past,
+              .may_tell_time = by.is_delivery() ? find_rma(by)->may_tell_time : state(by.rank).knows_time};
   const auto follow = [&](int earlier) {
     taken.happens_before.join(events_[static_cast<std::size_t>(earlier)].happens_before);
     taken.happens_before.insert(static_cast<std::size_t>(earlier));
@@ -456,11 +461,14 @@ void execution::open_barrier() {
   at_barrier_ = 0;
   event_set all;
   view seen;
+  bool knows_time = false;
   for (const rank_state& one : ranks_) {
     all.join(one.past);
     seen.join(one.seen);
+    knows_time = knows_time || one.knows_time;
   }
   for (rank_state& one : ranks_) {
+    one.knows_time = knows_time;
     one.past = all;
     one.seen = seen;
     one.at = where::at_step;

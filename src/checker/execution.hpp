@@ -48,6 +48,7 @@ struct event {
   std::uint64_t read = 0;                           ///< the value that the step read, possibly stale
   std::size_t behind = checker::touched::no_event;  ///< of a near cell: the event that wrote the value
   event_set happens_before;                         ///< earlier events only
+  bool may_tell_time = false;                       ///< whether its rank knew a time
 };
 
 /// An RMA operation that its rank has not flushed yet.
@@ -55,8 +56,9 @@ struct rma {
   engine::operation what;
   int number = 0;
   bool delivered = false;
-  bool comes_again = false;   // delivered, and written once more before its flush returns
-  version_number access = 0;  // its number among those of the word, once delivered
+  bool comes_again = false;    // delivered, and written once more before its flush returns
+  bool may_tell_time = false;  // its rank knew a time at issue
+  version_number access = 0;   // its number among those of the word, once delivered
   std::uint64_t old = 0;
   std::uint64_t written = 0;
   std::uint64_t writer = 0;  // of a word of an object: the writer of what is written or was read
@@ -78,6 +80,12 @@ struct rank_state : knowledge {
   const void* frame = nullptr;
   int issued = 0;
   int early_wakes = 0;
+  std::chrono::nanoseconds clock{};  // of this rank alone
+  bool knows_time = false;           // it has looked at a clock, or met such a rank in a barrier
+  int looks_in_a_row = 0;            // at the clock, since it last passed every deadline
+  // The last sleep ended early, to show what the rank does before it sleeps again.
+  bool is_on_trial = false;
+  bool was_in_library = false;  // since that sleep
   std::vector<rma> outstanding;
   event_set past;
   std::uint64_t observed = 0;
@@ -182,14 +190,14 @@ class execution final : public engine::team, public monitor, public shared_memor
   void fence(std::memory_order order) override;
   void light_fence() override;
   void heavy_fence() override;
-  void delay(std::chrono::nanoseconds) override {}
+  void delay(std::chrono::nanoseconds) override { note_in_library(); }
   void compute(std::chrono::nanoseconds) override {}
   void barrier() override;
-  [[nodiscard]] std::chrono::nanoseconds now() override {
-    return std::chrono::nanoseconds(static_cast<std::int64_t>(events_.size()));
-  }
+  [[nodiscard]] std::chrono::nanoseconds now() override;
+  [[nodiscard]] std::chrono::nanoseconds now_for_waiting() override;
   [[nodiscard]] int choose(int possibilities) override;
   [[nodiscard]] bool wakes_for_no_reason() override;
+  [[nodiscard]] engine::sleep_place begins_sleep() override;
   [[nodiscard]] bool looks_before_sleep() override { return is_unwound() || mutator_.looks_before_sleep(); }
   [[nodiscard]] int to_wake(int most) override { return is_unwound() ? most : mutator_.to_wake(most); }
   void note_woken(const std::uint64_t* word, std::uint64_t ranks) override;
@@ -275,6 +283,15 @@ class execution final : public engine::team, public monitor, public shared_memor
   void complete_at(int target);
   /// The poison of this run.
   [[nodiscard]] std::uint64_t poison() const;
+
+  /// The running rank drives progress.
+  void note_in_library() {
+    if (!is_unwound()) self().was_in_library = true;
+  }
+  /// Whether the running rank may know a time that another rank has read.
+  [[nodiscard]] bool may_know_time_of_another();
+  /// A wait of the running rank has ended because its time was over.
+  void note_time_over(std::chrono::nanoseconds deadline);
 
   void run_on(int rank);
   void open_barrier();

@@ -290,6 +290,18 @@ touched choice_request::take(int choice) {
   return {value, value, value};
 }
 
+// ---- time -------------------------------------------------------------------------------------------------
+
+std::string time_request::text(bool /*in_vain*/) const {
+  return passes_ ? "look at clock, much later" : "look at clock";
+}
+std::uint64_t time_request::word() const { return name_at_rank(name_kind::choices, rank()); }
+touched time_request::take(int choice) {
+  passes_ = choice != 0;
+  const auto value = static_cast<std::uint64_t>(choice);
+  return {value, value, value};
+}
+
 // ---- messages ---------------------------------------------------------------------------------------------
 
 std::string signal_request::text(bool /*in_vain*/) const { return "signal to rank " + std::to_string(to_); }

@@ -288,6 +288,22 @@ class choice_request final : public request {
   int chosen_;
 };
 
+/// A look at the rank's clock, which stands where the rank saw it last or has passed every deadline. Concerns
+/// no other rank.
+class time_request final : public request {
+ public:
+  explicit time_request(execution& of) : request(of, "look at clock") {}
+  [[nodiscard]] std::string text(bool in_vain) const override;
+  [[nodiscard]] std::uint64_t word() const override;
+  [[nodiscard]] bool writes() const override { return false; }
+  [[nodiscard]] int choices() const override { return 2; }
+  touched take(int choice) override;
+  [[nodiscard]] std::uint64_t observed(const touched& values) const override { return values.read; }
+
+ private:
+  bool passes_ = false;
+};
+
 class signal_request final : public request {
  public:
   signal_request(execution& of, int channel, int to) : request(of, "signal"), channel_(channel), to_(to) {}

@@ -5,11 +5,17 @@
 
 #include "execution.hpp"
 #include "names.hpp"
+#include "nearfar/core/backoff.hpp"
 #include "words.hpp"
 
 namespace nearfar::checker {
 
 namespace {
+
+/// Longer than any span of a deadline; short enough that clocks pass it thousands of times.
+constexpr std::chrono::nanoseconds beyond_deadlines{std::int64_t{1} << 50U};
+/// A deadline that never comes.
+constexpr std::chrono::nanoseconds no_time = std::chrono::nanoseconds::max();
 
 /// One word of the object that the operation accesses.
 engine::operation word_of(const engine::operation& what, std::size_t number) {
@@ -77,6 +83,7 @@ void requests::issue_word(const engine::operation& what, std::uint64_t writer) {
   run_->note_asked(mixed(word, hash_of_operands(what)));
   me.outstanding.push_back({.what = what,
                             .number = ++me.issued,
+                            .may_tell_time = me.knows_time,
                             .writer = writer,
                             .seen = me.seen,
                             .past = me.past,
@@ -118,7 +125,10 @@ engine::waited requests::await_any(std::span<const engine::wait> any, engine::de
     prepare(first);
     wait_request waiting(*run_, first, until.has_value());
     const std::uint64_t value = run_->stop_before(waiting);
-    if (waiting.has_timed_out()) return {};
+    if (waiting.has_timed_out()) {
+      run_->note_time_over(*until);
+      return {};
+    }
     return {0, value};
   }
   for (const engine::wait& one : any)
@@ -126,6 +136,7 @@ engine::waited requests::await_any(std::span<const engine::wait> any, engine::de
   leave_library(first);
   any_wait waiting(*run_, any, until.has_value());
   const std::uint64_t value = run_->stop_before(waiting);
+  if (!waiting.which()) run_->note_time_over(*until);
   return {waiting.which(), value};
 }
 
@@ -139,9 +150,10 @@ void requests::await_signal(int channel, int from) {
   run_->stop_before(receiving);
 }
 
-bool requests::await_signal_until(int channel, int from, std::chrono::nanoseconds /*until*/) {
+bool requests::await_signal_until(int channel, int from, std::chrono::nanoseconds until) {
   signal_wait receiving(*run_, channel, from, true);
   run_->stop_before(receiving);
+  if (receiving.has_timed_out()) run_->note_time_over(until);
   return !receiving.has_timed_out();
 }
 
@@ -203,42 +215,56 @@ std::uint64_t execution::perform(const engine::operation& what) {
 
 void execution::issue(const engine::operation& what) {
   if (is_unwound()) return static_cast<void>(do_at_once(what));
+  note_in_library();
   self().frame = __builtin_frame_address(0);
   mutator_.issue(what);
 }
 
 void execution::flush(int target) {
   if (is_unwound()) return;
+  note_in_library();
   self().frame = __builtin_frame_address(0);
   mutator_.flush(target);
 }
 
 std::uint64_t execution::await(const engine::wait& what) {
   if (is_unwound()) return wait_at_once({&what, 1}).value;
+  if (what.progresses && !what.asleep) note_in_library();
   self().frame = __builtin_frame_address(0);
   return mutator_.await(what);
 }
 
 engine::waited execution::await_any(std::span<const engine::wait> any, engine::deadline until) {
   if (is_unwound()) return until ? engine::waited{} : wait_at_once(any);
+  if (any.front().progresses) note_in_library();
+  if (until == no_time) until.reset();
+  if (until) self().knows_time = true;
   self().frame = __builtin_frame_address(0);
   return mutator_.await_any(any, until);
 }
 
 bool execution::await_signal_until(int channel, int from, std::chrono::nanoseconds until) {
   if (is_unwound()) return false;
+  note_in_library();
   self().frame = __builtin_frame_address(0);
-  return mutator_.await_signal_until(channel, from, until);
+  if (until != no_time) {
+    self().knows_time = true;
+    return mutator_.await_signal_until(channel, from, until);
+  }
+  mutator_.await_signal(channel, from);
+  return true;
 }
 
 void execution::signal(int channel, int to) {
   if (is_unwound()) return;
+  note_in_library();
   self().frame = __builtin_frame_address(0);
   mutator_.signal(channel, to);
 }
 
 void execution::await_signal(int channel, int from) {
   if (is_unwound()) drop();
+  note_in_library();
   self().frame = __builtin_frame_address(0);
   mutator_.await_signal(channel, from);
 }
@@ -273,6 +299,7 @@ void execution::heavy_fence() {
 
 void execution::barrier() {
   if (is_unwound()) drop();
+  note_in_library();
   // Barriers before the first step belong to the construction of the objects.
   if (options_->crashes > 0 && !events_.empty()) {
     barrier_arrival arriving(*this);
@@ -288,6 +315,49 @@ int execution::choose(int possibilities) {
   self().frame = __builtin_frame_address(0);
   choice_request choosing(*this, possibilities);
   return static_cast<int>(stop_before(choosing));
+}
+
+std::chrono::nanoseconds execution::now() {
+  rank_state& me = self();
+  if (is_unwound()) return me.clock;
+  // The first time that a rank reads means nothing unless it knows another time to compare with.
+  if (!std::exchange(me.knows_time, true) && !may_know_time_of_another()) return me.clock;
+  bool passes = me.looks_in_a_row >= options_->most_looks_in_a_row;
+  if (!passes) {
+    me.frame = __builtin_frame_address(0);
+    time_request looking(*this);
+    passes = stop_before(looking) != 0;
+  }
+  if (passes) me.clock = later(me.clock, beyond_deadlines);
+  me.looks_in_a_row = passes ? 0 : me.looks_in_a_row + 1;
+  return me.clock;
+}
+
+std::chrono::nanoseconds execution::now_for_waiting() { return self().clock; }
+
+bool execution::may_know_time_of_another() {
+  const event_set& past = self().past;
+  for (std::size_t i = 0; i < events_.size(); ++i)
+    if (events_[i].may_tell_time && past.contains(i)) return true;
+  return false;
+}
+
+void execution::note_time_over(std::chrono::nanoseconds deadline) {
+  self().clock = std::max(self().clock, deadline);
+}
+
+engine::sleep_place execution::begins_sleep() {
+  if (is_unwound() || options_->mode != delivery_mode::progress) return engine::sleep_place::in_library;
+  // A real sleep is over after a moment, and only the rank's own code drives progress before the next one.
+  // The first sleep ends at once, to show what the rank does until it sleeps again. The second sleep stands
+  // for all further ones.
+  rank_state& me = self();
+  me.is_on_trial = !me.is_on_trial;
+  if (me.is_on_trial) {
+    me.was_in_library = false;
+    return engine::sleep_place::nowhere;
+  }
+  return me.was_in_library ? engine::sleep_place::in_library : engine::sleep_place::outside_library;
 }
 
 bool execution::wakes_for_no_reason() {

@@ -38,7 +38,8 @@ class sleeper : public nearfar::detail::prefers_awake<world> {
   [[nodiscard]] std::uint64_t await(Cell& given, per_rank& own) {
     const auto is_given = [](std::uint64_t word) { return word != nearfar::detail::not_given; };
     for (;;) {
-      if (const auto word = world_->await_until(world_->now() + spin_, given, is_given)) return *word;
+      if (const auto word = world_->await_until(time_for_waiting(*world_) + spin_, given, is_given))
+        return *word;
       std::uint64_t expected = nearfar::detail::not_given;
       static_cast<void>(
           given.compare_exchange(expected, asleep, std::memory_order_relaxed, std::memory_order_relaxed));

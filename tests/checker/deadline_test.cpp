@@ -245,6 +245,114 @@ TEST(deadlines, may_end_in_an_exception_of_who_asks) {
     }
 }
 
+// ---- clocks -----------------------------------------------------------------------------------------------
+
+constexpr auto long_time = std::chrono::hours(1);
+
+/// Whether the time is over by the rank's clock.
+[[nodiscard]] word is_over(scene& s, nanoseconds deadline) { return s.w.now() >= deadline ? 1 : 0; }
+
+TEST(clocks, may_pass_a_deadline_between_any_two_looks) {
+  const auto body = [](scene& s) {
+    const nanoseconds until = s.w.now() + long_time;
+    s.r[0] = is_over(s, until);
+    s.r[1] = is_over(s, until);
+  };
+  EXPECT_EQ(outcomes_of(1, 2, by(strong), body), (outcomes{{0, 0}, {0, 1}, {1, 1}}));
+}
+
+TEST(clocks, do_not_depend_on_steps_of_others) {
+  // An attempt that has the lock when its time is over, and forgets it. Other steps of the other rank would
+  // hide that from a search by traces if they were the time.
+  const program what = program_of(2, [](scene& s) {
+    if (s.rank() == 1) {
+      s.far.write_direct(1, &words::a, one);
+      s.far.write_direct(1, &words::a, two);
+      return;
+    }
+    const nanoseconds until = s.w.now() + nanoseconds(3);
+    if (s.cells.x.exchange(1, acq_rel) == 0 && s.w.now() < until) return;
+    s.w.await(s.cells.x, [](word now) { return now == 0; });
+  });
+  for (const near_model near : {strong, weak})
+    EXPECT_TRUE(finds(what, by(near), fault::deadlock, "rank 0 waits for cells.x"));
+  options random = by(weak, lazy, search::random);
+  random.most_executions = 1000;
+  const report at_random = check(what, random);
+  ASSERT_TRUE(at_random.found);
+  const violation shortest = minimised(what, by(weak), *at_random.found);
+  EXPECT_EQ(shortest.what, fault::deadlock);
+  const replayed again = replay(what, by(weak), shortest.schedule);
+  ASSERT_TRUE(again.found);
+  EXPECT_NE(steps_text(again).find("look at clock, much later"), std::string::npos);
+}
+
+TEST(clocks, have_reached_the_deadline_of_a_wait_that_timed_out) {
+  const auto body = [](scene& s) {
+    const nanoseconds start = s.w.now();
+    const bool is_late = s.rank() == 0 ? !s.w.await_until(start + long_time, s.cells.x, is_set)
+                                       : !s.signals.await_signal_until(start + long_time, 0);
+    if (!is_late) throw error("who wrote that?");
+    s.r[static_cast<std::size_t>(s.rank())] =
+        is_over(s, start + long_time) + is_over(s, start + 2 * long_time);
+  };
+  EXPECT_EQ(outcomes_of(2, 2, by(strong), body), (outcomes{{1, 1}, {1, 2}, {2, 1}, {2, 2}}));
+  const auto any = [](scene& s) {
+    const nanoseconds until = s.w.now() + long_time;
+    (void)s.w.await_any_until(until, when(s.cells.x, is_set), when(s.cells.y, is_set));
+    s.r[0] = is_over(s, until);
+  };
+  EXPECT_EQ(outcomes_of(1, 1, by(weak), any), outcomes{{1}});
+}
+
+TEST(clocks, may_have_passed_a_deadline_that_a_wait_was_in_time_for) {
+  const auto body = [](scene& s) {
+    if (s.rank() == 1) return s.cells.x.store(1, release);
+    if (s.w.await_until(soon, s.cells.x, is_set)) s.r[0] = 1 + is_over(s, soon);
+  };
+  EXPECT_EQ(outcomes_of(2, 1, by(strong), body), (outcomes{{0}, {1}, {2}}));
+}
+
+TEST(clocks, may_be_late_for_a_deadline_of_another_rank) {
+  for (const bool has_barrier : {false, true}) {
+    const auto body = [=](scene& s) {
+      if (s.rank() == 0) {
+        const auto until = static_cast<word>((s.w.now() + long_time).count());
+        s.cells.x.store(until, release);
+      }
+      if (has_barrier) s.w.barrier();
+      if (s.rank() == 1) s.r[0] = is_over(s, nanoseconds(s.w.await(s.cells.x, is_set)));
+    };
+    EXPECT_EQ(outcomes_of(2, 1, by(strong), body), (outcomes{{0}, {1}}));
+    EXPECT_EQ(outcomes_of(2, 1, by(weak), body), (outcomes{{0}, {1}}));
+  }
+}
+
+TEST(clocks, end_a_loop_up_to_a_deadline) {
+  // Rank 1 need not come.
+  const auto body = [](scene& s) {
+    if (s.rank() == 1) return s.cells.x.store(1, release);
+    for (const nanoseconds until = s.w.now() + long_time; s.w.now() < until;)
+      if (s.cells.x.load(acquire) == 1) s.r[0] = 1;
+  };
+  for (const near_model near : {strong, weak}) {
+    options how = by(near);
+    EXPECT_EQ(outcomes_of(2, 1, how, body), (outcomes{{0}, {1}}));
+    how.most_looks_in_a_row = 0;
+    EXPECT_EQ(outcomes_of(2, 1, how, body), outcomes{{0}});
+    how = by(near, lazy, search::random);
+    how.most_executions = 500;
+    how.most_steps = 100;
+    EXPECT_FALSE(check(program_of(2, body), how).found);
+  }
+}
+
+TEST(clocks, never_reach_the_end_of_time) {
+  const program what =
+      program_of(1, [](scene& s) { (void)s.w.await_until(nanoseconds::max(), s.cells.x, is_set); });
+  EXPECT_TRUE(finds(what, by(weak), fault::deadlock, "rank 0 waits for cells.x"));
+}
+
 // ---- the first of several ---------------------------------------------------------------------------------
 
 TEST(any_of_several, ends_by_each) {

@@ -1,7 +1,11 @@
 // Operations of shared objects in programs: whether some order of them explains their results, and whether
 // some operation returns again and again whatever the other ranks do.
+#include <array>
+
 #include "nearfar/checker/linearizability.hpp"
 #include "nearfar/checker/recorder.hpp"
+#include "nearfar/simulation/cluster.hpp"
+#include "nearfar/simulation/machine.hpp"
 #include "tests/checker/expectations.hpp"
 #include "tests/checker/scene.hpp"
 
@@ -241,36 +245,47 @@ TEST(operations, are_not_for_the_search_by_states) {
   EXPECT_THROW((void)check(counting(true), by(strong, lazy, search::hash)), error);
 }
 
-// ---- records on the clock of steps ------------------------------------------------------------------------
+// ---- records on a clock that the ranks share --------------------------------------------------------------
 
 TEST(recorders, stamp_calls_and_returns_in_time) {
   std::vector<operation> recorded;
-  const program what = program_of(2, [&](scene& s) {
-    recorder own(s.w);
+  simulation::machine plain;
+  for (int kind = 0; kind < static_cast<int>(simulation::transfer_count); ++kind)
+    plain.cost(simulation::distance::remote, static_cast<simulation::transfer>(kind)).by =
+        simulation::executor::nic;
+  simulation::run(plain, one_node(2), [&](world& w) {
+    world::near_segment<board::cells> cells(w);
+    recorder own(w);
     const auto adds = [&](int times) {
-      own.call(object, counter::add, {static_cast<word>(s.rank())});
-      for (int i = 0; i < times; ++i) s.cells.x.fetch_add(1, relaxed);
+      own.call(object, counter::add, {static_cast<word>(w.rank())});
+      for (int i = 0; i < times; ++i) w.compute(std::chrono::microseconds(1));
       own.returned({static_cast<word>(times)});
     };
-    if (s.rank() == 1) s.w.await(s.cells.x, [](word now) { return now == 3; });
-    adds(s.rank() == 0 ? 1 : 4);
-    if (s.rank() == 0) s.cells.y.store(1, relaxed);
-    if (s.rank() == 0) adds(2);
+    auto& is_told = cells.at(0).x;
+    if (w.rank() == 1) w.await(is_told, is_set);
+    adds(w.rank() == 0 ? 1 : 4);
+    if (w.rank() == 0) adds(2);
+    if (w.rank() == 0) is_told.store(1, release);
     const history all = own.gathered();
-    EXPECT_EQ(all.size(), s.rank() == 0 ? 3U : 0U);
-    if (s.rank() == 0) recorded.assign(all.operations().begin(), all.operations().end());
+    EXPECT_EQ(all.size(), w.rank() == 0 ? 3U : 0U);
+    if (w.rank() == 0) recorded.assign(all.operations().begin(), all.operations().end());
   });
-  EXPECT_FALSE(replay(what, by(strong), {}).found);
-  const auto added = [](int rank, std::uint64_t called, word times, std::uint64_t at) {
-    return operation{.process = rank,
-                     .object = object,
-                     .method = counter::add,
-                     .arguments = {static_cast<word>(rank)},
-                     .called = called,
-                     .returned = response{{times}, at}};
-  };
   // The record is behind rank 0's steps and the end of the wait.
-  EXPECT_EQ(recorded, (std::vector{added(0, 0, 1, 1), added(0, 2, 2, 4), added(1, 5, 4, 9)}));
+  ASSERT_EQ(recorded.size(), 3U);
+  const std::array<word, 3> times{1, 2, 4};
+  std::uint64_t before = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const operation& one = recorded[i];
+    EXPECT_EQ(one.process, i < 2 ? 0 : 1);
+    EXPECT_EQ(one.object, object);
+    EXPECT_EQ(one.method, counter::add);
+    EXPECT_EQ(one.arguments, (value_list{static_cast<word>(one.process)}));
+    ASSERT_TRUE(one.returned);
+    EXPECT_EQ(one.returned->result, (value_list{times[i]}));
+    EXPECT_GE(one.called, before);
+    EXPECT_GE(one.returned->at - one.called, 1000 * times[i]);
+    before = one.returned->at;
+  }
 }
 
 }  // namespace

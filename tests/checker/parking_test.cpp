@@ -143,6 +143,43 @@ TEST(sleepers, are_not_ordered_before_those_that_wake_them) {
   expect_nothing_found(what, by(near_model::release_acquire));
 }
 
+TEST(sleepers, drive_progress_only_if_they_rest) {
+  // Rank 0 wakes the sleeper once its put to the sleeper is complete.
+  struct alignas(slot_bytes) target {
+    far<std::uint64_t> a;
+  };
+  const auto woken_after_put = [](bool rests) {
+    return on_a_node(2, [=](world& w, monitor&) {
+      world::near_array<shared> memory(w, 1);
+      world::far_segment<target> far(w);
+      shared& common = memory.at({0, 0});
+      const std::uint64_t one = 1;
+      if (w.rank() == 0) {
+        far.put(1, &target::a, one);
+        far.flush(1);
+        common.word.value.store(1, std::memory_order_release);
+        detail::unpark(w, common.word, 1);
+      } else {
+        while (common.word.value.load(std::memory_order_acquire) == 0) {
+          detail::park(w, common.word, 0);
+          if (rests) w.rest();
+        }
+      }
+      w.barrier();
+    });
+  };
+  for (const near_model near : near_models) {
+    options how = by(near);
+    for (const bool rests : {false, true}) expect_nothing_found(woken_after_put(rests), how);
+    how.mode = delivery_mode::progress;
+    expect_nothing_found(woken_after_put(true), how);
+    const report result = check(woken_after_put(false), how);
+    ASSERT_TRUE(result.found);
+    EXPECT_EQ(result.found->what, fault::deadlock);
+    EXPECT_NE(result.found->text.find("rank 1 fell asleep"), std::string::npos);
+  }
+}
+
 TEST(sleepers, that_nobody_wakes_are_named) {
   // Rank 0 wakes one of two ranks, which have both seen 0.
   const report result = check(told(2, 1, 1), by(near_model::sequential));

@@ -436,7 +436,7 @@ class node_memory {
         world_->rest(of.lasts);
       }
     }
-    detail::park(*world_, word, seen, deadline, site);
+    detail::park(*world_, word, seen, deadline, detail::between_sleeps::drives_progress, site);
   }
   void unpark_one(parking_word<node_memory>& word,
                   const std::source_location& site = std::source_location::current()) {

@@ -224,6 +224,9 @@ struct options {
   /// Swaps in vain that change the word, of each wait that repeats one: two ranks would overwrite each
   /// other's for ever.
   int most_failed_swaps = 1;
+  /// How often in a row a rank that looks at its clock finds no time passed. The next look finds every
+  /// deadline over, so that a loop up to a deadline ends.
+  int most_looks_in_a_row = 4;
   /// The number of ranks that may stop for good, each at any step, its last one included. Operations that
   /// such a rank has issued and not flushed arrive later or never. Its memory stays, but the rank carries out
   /// nothing for others any more. No other rank is told: as on MPI, only a deadline helps. After a rank has

@@ -13,8 +13,9 @@
 namespace nearfar::checker {
 
 /// Records what this rank calls and what returns, by the world's clock, which all ranks must share: threads
-/// do, and processes of one machine, but not those of several. A call is stamped before it begins and a
-/// return after it has ended, so that what precedes something in the history preceded it in fact.
+/// do, and processes of one machine, but not those of several and not the ranks of the checker. A call is
+/// stamped before it begins and a return after it has ended, so that what precedes something in the history
+/// preceded it in fact.
 template <world W>
 class recorder {
  public:

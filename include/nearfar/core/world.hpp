@@ -173,6 +173,17 @@ concept near_world = requires(W& w, const W& constant, typename W::template near
   { constant.now() } -> std::same_as<std::chrono::nanoseconds>;
 };
 
+/// The time by the world's clock, where only waits and pauses depend on it: the deadline of a wait, or a
+/// measurement that sets the length of a pause. The checker then need not explore how much time has passed.
+/// An algorithm that compares two times itself uses `now()`.
+template <typename W>
+[[nodiscard]] std::chrono::nanoseconds time_for_waiting(const W& w) {
+  if constexpr (requires { w.now_for_waiting(); })
+    return w.now_for_waiting();
+  else
+    return w.now();
+}
+
 /// The interface of a whole world. The file's comment has the rules that go with it.
 template <typename W>
 concept world =

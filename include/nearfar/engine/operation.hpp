@@ -137,6 +137,10 @@ struct plain_access {
   bool writes = false;
 };
 
+/// Where a rank is while it sleeps. Others can complete operations on its memory if it is in the
+/// communication library now and then. `nowhere`: the sleep is over at once.
+enum class sleep_place : std::uint8_t { in_library, outside_library, nowhere };
+
 /// A rank that sleeps on a word, in the model of memory/parking.hpp. It waits for another word to say that it
 /// is awake.
 struct sleep {

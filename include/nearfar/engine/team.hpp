@@ -112,11 +112,15 @@ class team : public operations {
   virtual void compute(std::chrono::nanoseconds span) = 0;
   virtual void barrier() = 0;
   [[nodiscard]] virtual std::chrono::nanoseconds now() = 0;
+  /// As `now`, for a time that nothing but a wait or a pause depends on.
+  [[nodiscard]] virtual std::chrono::nanoseconds now_for_waiting() { return now(); }
   /// Returns one of the given number of possibilities, counted from 0. Called where nothing in the program
   /// decides between them.
   [[nodiscard]] virtual int choose(int /*possibilities*/) { return 0; }
   /// Whether the running rank, which is about to sleep, wakes up spuriously at once.
   [[nodiscard]] virtual bool wakes_for_no_reason() { return false; }
+  /// Where the running rank is while it sleeps, if its sleep drives no progress.
+  [[nodiscard]] virtual sleep_place begins_sleep() { return sleep_place::in_library; }
   /// Whether the running rank, which is about to sleep, compares the word with the value that it has seen.
   /// Only a mutant does not.
   [[nodiscard]] virtual bool looks_before_sleep() { return true; }

@@ -223,6 +223,7 @@ class world {
   [[nodiscard]] bool wakes_for_no_reason(std::source_location site = std::source_location::current()) {
     return team_->at(site).wakes_for_no_reason();
   }
+  [[nodiscard]] sleep_place begins_sleep() { return team_->begins_sleep(); }
   [[nodiscard]] bool looks_before_sleep(std::source_location site = std::source_location::current()) {
     return team_->at(site).looks_before_sleep();
   }
@@ -236,11 +237,11 @@ class world {
   /// As `await`, for a rank that sleeps on `word`, in which it has seen the value `seen`.
   template <typename T, std::predicate<T> Predicate, typename V>
   T await_asleep(const near_cell<T>& cell, Predicate predicate, const near_cell<V>& word, V seen,
-                 std::source_location site = std::source_location::current()) {
+                 bool is_in_library, std::source_location site = std::source_location::current()) {
     const auto satisfied = [&](std::uint64_t now) { return predicate(near_cell<T>::decoded(now)); };
     const sleep asleep{.word = word.awaited().word, .seen = static_cast<std::uint64_t>(seen)};
-    return near_cell<T>::decoded(
-        team_->at(site).await({.read = cell.awaited(), .satisfied = satisfied, .asleep = asleep}));
+    return near_cell<T>::decoded(team_->at(site).await(
+        {.read = cell.awaited(), .satisfied = satisfied, .progresses = is_in_library, .asleep = asleep}));
   }
   void delay(std::chrono::nanoseconds span) { team_->delay(span); }
   void compute(std::chrono::nanoseconds span) { team_->compute(span); }
@@ -249,7 +250,12 @@ class world {
   void rest() { delay(backoff{}.shortest); }
   using release_scope = plain_release_scope;
   void barrier() { team_->barrier(); }
-  [[nodiscard]] std::chrono::nanoseconds now() const { return team_->now(); }
+  [[nodiscard]] std::chrono::nanoseconds now(
+      std::source_location site = std::source_location::current()) const {
+    return team_->at(site).now();
+  }
+  /// See `time_for_waiting`.
+  [[nodiscard]] std::chrono::nanoseconds now_for_waiting() const { return team_->now_for_waiting(); }
 
   [[nodiscard]] bool all_alike(std::int64_t mine) { return team_->all_alike(mine); }
   [[nodiscard]] std::vector<std::int64_t> gather_to_all(std::int64_t mine) {

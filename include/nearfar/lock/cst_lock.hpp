@@ -69,7 +69,8 @@ class prefers_awake {
   [[nodiscard]] std::uint64_t await(Cell& given, per_rank& own) {
     const auto is_given = [](std::uint64_t word) { return word != not_given; };
     for (;;) {
-      const std::optional<std::uint64_t> word = world_->await_until(world_->now() + spin_, given, is_given);
+      const std::optional<std::uint64_t> word =
+          world_->await_until(time_for_waiting(*world_) + spin_, given, is_given);
       if (word) return *word;
       std::uint64_t expected = not_given;
       // (1) Relaxed: the rank's earlier writes are released already, by its place in the queue, and

@@ -135,11 +135,11 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
   }
 
   void ask(const std::uint64_t& as) {
-    const auto start = world_->now();
+    const auto start = time_for_waiting(*world_);
     words_.fetch_add(home_, &words::asked, as, before_);
     if (!at_home_.is_in_place()) words_.fetch(home_, &words::left, left_);
     words_.flush(home_);
-    asking_ = world_->now() - start;
+    asking_ = time_for_waiting(*world_) - start;
   }
   template <typename Predicate>
   [[nodiscard]] handover wait_until(Predicate is_turn) {
@@ -157,9 +157,9 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
   /// `longest_pause`.
   void pause_until_next() {
     if (writers_before() <= 1) return;
-    const auto start = world_->now();
+    const auto start = time_for_waiting(*world_);
     left_ = look();
-    const auto shortest = std::min(asking_, world_->now() - start);
+    const auto shortest = std::min(asking_, time_for_waiting(*world_) - start);
     while (writers_before() > 1) {
       world_->delay(
           std::min(shortest * (writers_before() - 1), std::chrono::nanoseconds(Policy.longest_pause)));

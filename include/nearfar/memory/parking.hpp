@@ -57,12 +57,19 @@ inline void wake(const atomic_cell<std::uint32_t>& word, int most, bool is_priva
 /// The longest that a rank sleeps: it drives MPI's progress between two times.
 inline constexpr std::chrono::milliseconds longest_sleep{1};
 
+/// A rank that sleeps is outside the communication library, for `longest_sleep` at most.
+enum class between_sleeps : std::uint8_t {
+  as_the_caller_does,  ///< the caller of `park` drives progress, or does not, before it sleeps again
+  drives_progress      ///< the rank has driven progress just before `park`
+};
+
 /// A world that explores what nothing in the program decides.
 template <typename W>
 concept exploring_world = requires(W& w) {
   { w.choose(2) } -> std::same_as<int>;
   { w.wakes_for_no_reason() } -> std::same_as<bool>;
   { w.looks_before_sleep() } -> std::same_as<bool>;
+  w.begins_sleep();
   { w.to_wake(1) } -> std::same_as<int>;
 };
 
@@ -79,11 +86,18 @@ class modelled_sleep {
 
   template <typename W, typename Memory>
   void park(W& w, parking_word<Memory>& word, std::uint32_t seen,
-            const std::optional<std::chrono::nanoseconds>& deadline, const std::source_location& site) const {
+            const std::optional<std::chrono::nanoseconds>& deadline, between_sleeps between,
+            const std::source_location& site) const {
     bool looks = true;
+    [[maybe_unused]] bool is_in_library = true;
     if constexpr (exploring_world<W>) {
       if (w.wakes_for_no_reason(site)) return;
       looks = w.looks_before_sleep(site);
+      if (between == between_sleeps::as_the_caller_does && !deadline) {
+        const auto where = w.begins_sleep();
+        if (where == decltype(where)::nowhere) return;
+        is_in_library = where == decltype(where)::in_library;
+      }
     }
     std::uint64_t before = word.sleepers.load(std::memory_order_acquire);
     do {
@@ -95,7 +109,7 @@ class modelled_sleep {
       return knows_who_ ? (now & me_) == 0 : now != before;
     };
     if (!deadline)
-      await_told(w, word, seen, is_woken);
+      await_told(w, word, seen, is_in_library, is_woken);
     else if (!w.await_until(*deadline, word.sleepers, is_woken))
       change(word, [this](std::uint64_t now) { return now & ~me_; });
   }
@@ -137,9 +151,9 @@ class modelled_sleep {
   }
   template <typename W, typename Memory, typename Predicate>
   static void await_told(W& w, parking_word<Memory>& word, [[maybe_unused]] std::uint32_t seen,
-                         const Predicate& is_woken) {
+                         [[maybe_unused]] bool is_in_library, const Predicate& is_woken) {
     if constexpr (exploring_world<W>)
-      w.await_asleep(word.sleepers, is_woken, word.value, seen);
+      w.await_asleep(word.sleepers, is_woken, word.value, seen, is_in_library);
     else
       w.await(word.sleepers, is_woken);
   }
@@ -160,12 +174,13 @@ class modelled_sleep {
 template <near_world W, typename Memory>
 void park(W& w, parking_word<Memory>& word, std::uint32_t seen,
           const std::optional<std::chrono::nanoseconds>& deadline = std::nullopt,
+          [[maybe_unused]] between_sleeps between = between_sleeps::as_the_caller_does,
           [[maybe_unused]] const std::source_location& site = std::source_location::current()) {
   if constexpr (is_hardware<W>) {
     const std::chrono::nanoseconds end = w.now() + longest_sleep;
     sleep_on(word.value, seen, deadline ? std::min(*deadline, end) : end, false);
   } else {
-    modelled_sleep(w).park(w, word, seen, deadline, site);
+    modelled_sleep(w).park(w, word, seen, deadline, between, site);
   }
 }
 /// After a change of the word; `most` of those that sleep.
