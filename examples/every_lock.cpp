@@ -32,6 +32,7 @@
 #include "nearfar/lock/near_rw_lock.hpp"
 #include "nearfar/lock/near_ticket_lock.hpp"
 #include "nearfar/lock/near_tts_lock.hpp"
+#include "nearfar/lock/optimised_rma_rw_lock.hpp"
 #include "nearfar/lock/rh_lock.hpp"
 #include "nearfar/lock/rma_mcs_lock.hpp"
 #include "nearfar/lock/rma_rw_lock.hpp"
@@ -209,6 +210,10 @@ void use_reader_writer_locks(world& w, counter& c) {
   {
     nearfar::rma_rw_lock<world> lock(w, home);
     c.count_and_read_under("rma_rw", lock);
+  }
+  {
+    nearfar::optimised_rma_rw_lock<world> lock(w, home);
+    c.count_and_read_under("rma_rw.optimised", lock);
   }
   {
     nearfar::rw_ticket_lock<world> lock(w, home);

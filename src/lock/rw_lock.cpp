@@ -43,10 +43,15 @@ int most_at_one_counter(const locality& where, int nodes) {
   return static_cast<int>(most);
 }
 
-std::uint64_t checked_max_readers(int max_readers, int at_one_counter) {
-  constexpr int most = 1 << 28;
+std::uint64_t checked_max_readers(int max_readers, int at_one_counter, counted_readers counted) {
+  const bool is_always = counted == counted_readers::always;
+  const int most = is_always ? 1 << 20 : 1 << 28;
   if (max_readers < 1 || max_readers > most)
     throw misuse("max_readers must be 1 to " + std::to_string(most) + ", not " + std::to_string(max_readers));
+  const int most_ranks = is_always ? (1 << 18) - 1 : most;
+  if (at_one_counter > most_ranks)
+    throw misuse("a counter has " + std::to_string(at_one_counter) + " ranks, and at most " +
+                 std::to_string(most_ranks) + " can share one: make nodes_per_counter smaller");
   return static_cast<std::uint64_t>(std::max(max_readers, at_one_counter));
 }
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -145,9 +147,38 @@ TEST(rw_benchmarks, count_what_was_drawn_and_verify_it) {
       EXPECT_EQ(result.count("read_p50").has_value(), *result.count("reads") > 0);
       EXPECT_EQ(result.count("write_p99").has_value(), *result.count("writes") > 0);
       EXPECT_EQ(*result.count("writes") > 0, share > 0);
+      const auto writes = result.counts["writes_per_rank"].get<std::vector<std::int64_t>>();
+      EXPECT_EQ(writes.size(), 4U) << entry.name;
+      EXPECT_EQ(std::reduce(writes.begin(), writes.end()), result.counts["writes"]) << entry.name;
+      EXPECT_EQ(write_variation.value_of(result).has_value(), share > 0) << entry.name;
       EXPECT_EQ(*result.count("reads") > 0, share < 1);
     }
   }
+}
+
+TEST(rw_benchmarks, tell_how_evenly_ranks_write) {
+  sample of;
+  of.counts = {{"writes", 12}, {"writes_per_rank", {4, 4, 4}}};
+  of.iterations_per_rank = {1, 2, 30};
+  EXPECT_EQ(write_variation.value_of(of), 0.0) << "reads do not count";
+  of.counts["writes_per_rank"] = {0, 4, 8};
+  EXPECT_EQ(write_variation.value_of(of), 1.0);
+}
+
+TEST(rw_benchmarks, say_where_the_limit_of_readers_is_raised) {
+  const auto raised_with = [](const char* lock, int max_readers) {
+    sample result;
+    threads::run(4, [&](world& w) {
+      const sample mine =
+          run_rw(w, "rw_ecsb", *rw_catalogue::instance().find(lock), {.turns = {.max_readers = max_readers}},
+                 std::chrono::duration<double>(0.01), 0.25, rw_work::none, 1);
+      if (w.rank() == 0) result = mine;
+    });
+    return std::pair(result.count("raised"), result.count("max_readers_in_effect"));
+  };
+  EXPECT_EQ(raised_with("rma_rw", 3), std::pair(std::optional(1.0), std::optional(4.0)));
+  EXPECT_EQ(raised_with("rma_rw", 5), std::pair(std::optional(0.0), std::optional(5.0)));
+  EXPECT_FALSE(raised_with("cohort_rw", 3).first.has_value());
 }
 
 TEST(dht, runs_and_verifies_every_map) {

@@ -70,6 +70,13 @@ namespace nearfar::test {
   return names;
 }
 
+/// A reader that comes twice, alone at its counter, beside two writers, one of which may wait for the other.
+/// If the limit of a readers' turn, 1, counts always, only one of the reads overtakes the waiting writer: the
+/// other one would be in the same turn.
+[[nodiscard]] inline checker::program reads_past_a_writer(const std::string& lock) {
+  return rw_program_of(lock, "node:3", {"w", "w", "rr"}, {.readers_past_writer = 1});
+}
+
 /// Rank 0 holds exclusively and then, without a gap, shared; the others write once. Throws if one of them
 /// writes in between.
 template <typename Make>

@@ -166,7 +166,9 @@ TEST(rw_locks, lack_no_function_but_these) {
                                        "near_rw has no try_lock_shared_until",
                                        "near_rw has no try_lock_until",
                                        "rma_rw has no try_lock_until",
+                                       "rma_rw.consecutive has no try_lock_until",
                                        "rma_rw.numa has no try_lock_until",
+                                       "rma_rw.optimised has no try_lock_until",
                                        "rw_ticket has no try_lock",
                                        "rw_ticket has no try_lock_shared",
                                        "rw_ticket has no try_lock_shared_until",
@@ -228,11 +230,10 @@ TYPED_TEST(gates, let_in_as_many_as_may_come_while_writers_wait) {
   }
 }
 
-TEST(rw_locks, let_readers_give_up_in_a_limited_phase) {
-  // A reader that gives up after its phase has begun must not make room among the readers that count as
-  // inside.
+template <counted_readers Counted>
+void let_readers_give_up() {
   const auto make = [](world& w) {
-    return std::make_unique<rma_rw_lock<world>>(
+    return std::make_unique<basic_rma_rw_lock<world, Counted>>(
         w, 0,
         rma_rw_parameters{.tree = lock_tree(std::vector<tree_level>{}),
                           .turns = {.max_writer_passes = 0, .max_readers = 1}});
@@ -244,6 +245,74 @@ TEST(rw_locks, let_readers_give_up_in_a_limited_phase) {
         expect_nothing_found(
             checker::rw_program(topology_spec::parse(nodes).place(static_cast<int>(all.size())), all, make),
             {.mode = mode, .by = checker::search::random, .most_executions = 7500}, all[0]);
+}
+
+// A reader that gives up after its phase has begun must not make room among the readers that count as inside.
+TEST(rw_locks, let_readers_give_up_in_a_limited_phase) {
+  let_readers_give_up<counted_readers::while_writers_wait>();
+}
+TEST(rw_locks, let_readers_give_up_where_all_readers_count) {
+  let_readers_give_up<counted_readers::always>();
+}
+
+/// Rank 0 has opened the gate; rank 1 comes in `times` times, and finds the queue of writers as said.
+program entering_beside_writers(bool is_wanted, int times) {
+  return {.where = topology_spec::parse("node:1").place(2),
+          .body =
+              [=](world& w, checker::monitor&) {
+                distributed_counter<world, counted_readers::always> gate(w, 1, 2);
+                world::signal_channel opened(w);
+                if (w.rank() == 0) {
+                  gate.shut(readers_turn::none);
+                  gate.open(false);
+                  opened.signal(1);
+                  return;
+                }
+                opened.await_signal(0);
+                for (int i = 0; i < times; ++i) {
+                  static_cast<void>(gate.enter([=] { return is_wanted; }));
+                  gate.leave();
+                }
+              },
+          .bytes = std::size_t{16} << 10U};
+}
+
+TEST(consecutive_readers, are_as_many_as_may_come_where_a_writer_is_in_the_queue) {
+  for (const delivery_mode mode : all_modes) {
+    expect_nothing_found(entering_beside_writers(true, 2), {.mode = mode}, "as many as may");
+    expect_nothing_found(entering_beside_writers(false, 5), {.mode = mode}, "no writer is there");
+    const checker::report one_more = check(entering_beside_writers(true, 3), {.mode = mode});
+    ASSERT_TRUE(one_more.found);
+    EXPECT_EQ(one_more.found->what, fault::deadlock);
+  }
+}
+
+TEST(consecutive_readers, pass_a_waiting_writer_no_more_often_than_their_limit_allows) {
+  for (const delivery_mode mode : all_modes)
+    expect_nothing_found(reads_past_a_writer("rma_rw.consecutive"), {.mode = mode}, "counted always");
+  const checker::report found = check(reads_past_a_writer("rma_rw"), {});
+  ASSERT_TRUE(found.found) << "the limit of rma_rw does not count while a writer is on its way";
+  EXPECT_EQ(found.found->what, fault::bypass);
+}
+
+TEST(consecutive_readers, are_together_in_the_lock_beyond_their_limit) {
+  // Each rank holds the lock until the other has it, too.
+  const auto meet = [](world& w, checker::monitor&) {
+    const auto lock =
+        bench::rw_catalogue::instance().find("rma_rw.consecutive")->factory<world>()(w, 0, reached_by_few());
+    world::signal_channel is_in(w);
+    for (int i = 0; i < 3; ++i) {
+      lock->lock_shared();
+      is_in.signal(1 - w.rank());
+      is_in.await_signal(1 - w.rank());
+      lock->unlock_shared();
+    }
+  };
+  for (const char* nodes : {"node:1", "node:2"})
+    for (const delivery_mode mode : all_modes)
+      expect_nothing_found(
+          {.where = topology_spec::parse(nodes).place(2), .body = meet, .bytes = std::size_t{16} << 10U},
+          {.mode = mode}, nodes);
 }
 
 TEST(rw_locks, that_prefer_writers_stay_on_a_node_beyond_its_limit) {
@@ -273,10 +342,11 @@ TEST(rw_lock_trees, of_three_levels_hold_at_random) {
 
 /// A counter whose numbers are large soon.
 template <std::uint64_t HighMark>
-class low_lock : public phase_fair_lock<low_lock<HighMark>, rma_mcs_tree<world, handover_by::sum, true>,
-                                        distributed_counter<world, HighMark>> {
+class low_lock
+    : public phase_fair_lock<low_lock<HighMark>, rma_mcs_tree<world, handover_by::sum, true>,
+                             distributed_counter<world, counted_readers::while_writers_wait, HighMark>> {
   using writers = rma_mcs_tree<world, handover_by::sum, true>;
-  using gate = distributed_counter<world, HighMark>;
+  using gate = distributed_counter<world, counted_readers::while_writers_wait, HighMark>;
 
  public:
   explicit low_lock(world& w)

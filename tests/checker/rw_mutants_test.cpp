@@ -141,6 +141,15 @@ constexpr harmless harmless_changes[] = {
      "cohort_rw*"},
     {"lock/participant.hpp", "words.write_direct(owner, field, value)", change::postponed,
      "comes before the local lock is left all the same, and nothing reads it at once", "cohort_rw*"},
+    {"lock/put_grants.hpp", "words_.put(element{rank, node_}", change::postponed,
+     "comes after the look for a local successor, which is still before the local lock is left",
+     "rma_rw.optimised"},
+    {"lock/participant.hpp", "words.write_direct(owner, field, value)", change::postponed,
+     "comes before the local lock is left all the same, and nothing reads it at once", "rma_rw.optimised"},
+    {"lock/hemlock.hpp", "word.store(nothing", change::postponed,
+     "the predecessor waits for it before it uses the word again", "rma_rw.optimised"},
+    {"lock/hemlock.hpp", "mine.store(given", change::postponed,
+     "the lock is handed over after the look for a successor, as in the other variants", "rma_rw.optimised"},
     {"lock/mcs_lock.hpp", "if (tail_->compare_exchange(expected, none, std::memory_order_release",
      change::relaxed, "the lock at home has been released before, and orders what follows",
      "rw_ticket.cohort"},
@@ -163,6 +172,8 @@ std::optional<checker::violation> search(const std::string& lock,
   if (auto found = search_in(programs_of(lock, small_shapes()), {})) return found;
   if (lock_named(lock).bypass.bounds_readers_past_writer)
     if (auto found = search_in({asks_within_a_turn(lock)}, {})) return found;
+  if (lock_named(lock).bypass.counts_all_readers)
+    if (auto found = search_in({reads_past_a_writer(lock)}, {.most_executions = 30'000})) return found;
   if (auto found =
           search_in(programs_of(lock, crowds()), {.by = checker::search::random, .most_executions = 1000}))
     return found;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <ostream>
 #include <string>
@@ -194,6 +195,32 @@ TEST(rw_thresholds, out_of_range_are_misuse) {
   expect_misuse({.turns = {.max_readers = 0}});
   expect_misuse({.turns = {.max_readers = 1 << 29}});
   expect_misuse({.nodes_per_counter = 0});
+  EXPECT_THROW(threads::run(1,
+                            [](world& w) {
+                              const consecutive_rma_rw_lock<world> lock(
+                                  w, 0, {.turns = {.max_readers = (1 << 20) + 1}});
+                            }),
+               misuse);
+}
+
+TEST(rw_thresholds, of_readers_are_never_below_the_ranks_of_a_counter) {
+  const auto limit_of = [](int ranks, int max_readers, int nodes_per_counter) {
+    std::int64_t limit = 0;
+    threads::options chosen;
+    chosen.topology = topology_spec::parse("node:2");
+    threads::run(
+        ranks,
+        [&](world& w) {
+          const rma_rw_lock<world> lock(
+              w, 0, {.turns = {.max_readers = max_readers}, .nodes_per_counter = nodes_per_counter});
+          if (w.rank() == 0) limit = static_cast<std::int64_t>(lock.max_readers());
+        },
+        chosen);
+    return limit;
+  };
+  EXPECT_EQ(limit_of(6, 1, 1), 3);
+  EXPECT_EQ(limit_of(6, 1, 2), 6);
+  EXPECT_EQ(limit_of(6, 5, 1), 5);
 }
 
 TEST(rw_thresholds, that_differ_between_ranks_are_told) {

@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -48,6 +50,8 @@ class any_rw_lock {
   [[nodiscard]] virtual bool try_unlock_shared_and_lock() = 0;
 
   [[nodiscard]] virtual handover last_handover() const = 0;
+  /// The limit T_R in effect, for locks that raise it where more ranks share a counter.
+  [[nodiscard]] virtual std::optional<std::int64_t> max_readers() const = 0;
   virtual rw_counts run(W& w, rw_check<W>& check, const rw_plan& plan) = 0;
 };
 
@@ -94,6 +98,12 @@ class any_rw_lock_of final : public any_rw_lock<W> {
   }
 
   [[nodiscard]] handover last_handover() const override { return lock_.last_handover(); }
+  [[nodiscard]] std::optional<std::int64_t> max_readers() const override {
+    if constexpr (requires { lock_.max_readers(); })
+      return static_cast<std::int64_t>(lock_.max_readers());
+    else
+      return std::nullopt;
+  }
   rw_counts run(W& w, rw_check<W>& check, const rw_plan& plan) override {
     if constexpr (std::same_as<W, engine::world>)
       return rw_loop_in_engine(w, *this, check, plan);

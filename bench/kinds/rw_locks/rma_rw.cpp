@@ -9,36 +9,50 @@ namespace nearfar::bench {
 
 namespace {
 
-void add(rw_catalogue& to, const char* name, const char* summary, bool has_numa) {
-  to.add(
-      {.name = name,
-       .summary = summary,
-       .paper = "Schmid, Besta, Hoefler 2016",
-       .fairness = "readers and writers in turns, as the thresholds say",
-       .bypass = {.bounds_writers_past_reader = true, .bounds_readers_past_writer = true},
-       .cost = has_numa ? "2 at the counter; 2 at home + 14 in the node + 2 at each counter"
-                        : "2 at the counter; 2 at home + 8 in the node + 2 at each counter",
-       .parameters = has_numa
-                         ? std::vector<std::string>{"max_local_passes", "max_numa_passes",
-                                                    "max_writer_passes", "max_readers", "nodes_per_counter"}
-                         : std::vector<std::string>{"max_local_passes", "max_writer_passes", "max_readers",
-                                                    "nodes_per_counter"}},
-      [has_numa]<world W>(W& w, int home, const rw_lock_parameters& of) {
-        std::vector<tree_level> levels{{level::node, of.max_local_passes}};
-        const bool is_own = of.max_numa_passes != rw_lock_parameters::as_nodes;
-        if (has_numa) levels.push_back({level::numa, is_own ? of.max_numa_passes : of.max_local_passes});
-        return make_any_rw_lock<rma_rw_lock<W>>(w, home,
-                                                rma_rw_parameters{.tree = lock_tree(std::move(levels)),
-                                                                  .turns = of.turns,
-                                                                  .nodes_per_counter = of.nodes_per_counter});
-      });
+/// The differences between the variants.
+struct variant {
+  bool has_numa = false;
+  const char* cost = "2 at the counter; 2 at home + 8 in the node + 2 at each counter";
+};
+
+template <counted_readers Counted = counted_readers::while_writers_wait>
+void add(rw_catalogue& to, const char* name, const char* summary, const variant& of = {}) {
+  const bool has_numa = of.has_numa;
+  std::vector<std::string> parameters{"max_local_passes", "max_writer_passes", "max_readers",
+                                      "nodes_per_counter"};
+  if (has_numa) parameters.insert(parameters.begin() + 1, "max_numa_passes");
+  to.add({.name = name,
+          .summary = summary,
+          .paper = "Schmid, Besta, Hoefler 2016",
+          .fairness = "readers and writers in turns, as the thresholds say",
+          .bypass = {.bounds_writers_past_reader = true,
+                     .bounds_readers_past_writer = true,
+                     .counts_all_readers = Counted == counted_readers::always},
+          .cost = of.cost,
+          .parameters = std::move(parameters)},
+         [has_numa]<world W>(W& w, int home, const rw_lock_parameters& of_lock) {
+           std::vector<tree_level> levels{{level::node, of_lock.max_local_passes}};
+           const bool is_own = of_lock.max_numa_passes != rw_lock_parameters::as_nodes;
+           if (has_numa)
+             levels.push_back({level::numa, is_own ? of_lock.max_numa_passes : of_lock.max_local_passes});
+           return make_any_rw_lock<basic_rma_rw_lock<W, Counted>>(
+               w, home,
+               rma_rw_parameters{.tree = lock_tree(std::move(levels)),
+                                 .turns = of_lock.turns,
+                                 .nodes_per_counter = of_lock.nodes_per_counter});
+         });
 }
 
 }  // namespace
 
 void add_rma_rw(rw_catalogue& to) {
-  add(to, "rma_rw", "writers in a tree of queues, readers in counters on several nodes, all by RMA", false);
-  add(to, "rma_rw.numa", "the same with queues of NUMA domains below those of nodes", true);
+  add(to, "rma_rw", "writers in a tree of queues, readers in counters on several nodes, all by RMA");
+  add(to, "rma_rw.numa", "the same with queues of NUMA domains below those of nodes",
+      {.has_numa = true, .cost = "2 at the counter; 2 at home + 14 in the node + 2 at each counter"});
+  add<counted_readers::always>(
+      to, "rma_rw.consecutive", "as rma_rw, and T_R limits all consecutive readers, as published",
+      {.cost =
+           "2 at the counter, 2 more at each T_R-th reader; 2 at home + 8 in the node + 3 at each counter"});
 }
 
 }  // namespace nearfar::bench

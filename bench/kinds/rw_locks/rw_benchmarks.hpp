@@ -22,6 +22,7 @@
 #include "bench/kinds/rw_locks/rw_loop.hpp"
 #include "bench/latencies.hpp"
 #include "bench/results/results.hpp"
+#include "bench/results/statistics.hpp"
 #include "bench/timed_benchmark.hpp"
 
 namespace nearfar::bench {
@@ -40,13 +41,35 @@ template <world W>
 
   sample result = sample_of_loop(w, benchmark, rw_locks().name, of.name, mine.reads + mine.writes, mine);
   const auto sums = w.sum_over_ranks({mine.reads, mine.writes, check.checked()});
-  result.counts = {{"reads", sums[0]}, {"writes", sums[1]}, {"checked", sums[2]}};
+  result.counts = {{"reads", sums[0]},
+                   {"writes", sums[1]},
+                   {"writes_per_rank", w.gather_to_first(mine.writes)},
+                   {"checked", sums[2]}};
+  if (const std::optional<std::int64_t> limit = lock->max_readers()) {
+    result.counts["max_readers_in_effect"] = *limit;
+    result.counts["raised"] = *limit > parameters.turns.max_readers ? 1 : 0;
+  }
   note_latencies(w, result, "read", mine.read_latency);
   note_latencies(w, result, "write", mine.write_latency);
   const std::int64_t faults = check.faults();
   result.verified = faults == 0 && sums[2] > 0;
   return result;
 }
+
+/// How evenly the writers among the ranks got the lock.
+inline const column write_variation{
+    .name = "write_cv",
+    .head = "w cv",
+    .title = "Variation of the ranks' writes",
+    .unit = "",
+    .meaning = "variation of the writes per rank",
+    .digits = 4,
+    .how = standing::shown,
+    .of = [](const sample& s) -> std::optional<double> {
+      const auto found = s.counts.find("writes_per_rank");
+      if (found == s.counts.end() || s.count("writes").value_or(0) == 0) return std::nullopt;
+      return coefficient_of_variation(found->get<std::vector<std::int64_t>>());
+    }};
 
 /// The common part of the five benchmarks.
 template <typename Of>
@@ -60,20 +83,29 @@ struct rw_benchmark {
     }
     for (const auto& [what, who] : {std::pair("read", "readers"), {"write", "writers"}})
       columns = with_latencies(std::move(columns), what, who, standing::recorded);
-    return {.name = Of::name,
-            .title = Of::title,
-            .summary = Of::summary,
-            .source = "Schmid, Besta, Hoefler 2016, evaluation",
-            .kind = &rw_locks(),
-            .axes = {{.name = "writers",
-                      .unit = "%",
-                      .meaning = "Percentage of acquisitions by writers",
-                      .standard = 2.0,
-                      .most = 100},
-                     draw_axis("Seed of each rank's draws between reading and writing"),
-                     duration_axis(0.005)},
-            .columns = std::move(columns),
-            .seconds = [](const point& at) { return at.real("duration"); }};
+    columns.push_back(write_variation);
+    return {
+        .name = Of::name,
+        .title = Of::title,
+        .summary = Of::summary,
+        .source = "Schmid, Besta, Hoefler 2016, evaluation",
+        .kind = &rw_locks(),
+        .axes = {{.name = "writers",
+                  .unit = "%",
+                  .meaning = "Percentage of acquisitions by writers",
+                  .standard = 2.0,
+                  .most = 100},
+                 draw_axis("Seed of each rank's draws between reading and writing"),
+                 duration_axis(0.005)},
+        .columns = std::move(columns),
+        .notes = {"Variation of the ranks' writes is the coefficient of variation of the acquisitions as a "
+                  "writer per rank, with Bessel's correction: 0 means that all ranks wrote alike. Ranks draw "
+                  "whether they read or write, so a fair lock, too, has about 1 divided by the root of the "
+                  "writes per rank."},
+        .remarks = {{.name = "raised",
+                     .meaning = "repetitions had more ranks at a counter than --max-readers: the lock "
+                                "took the number of those ranks"}},
+        .seconds = [](const point& at) { return at.real("duration"); }};
   }
 
   template <world W>

@@ -60,7 +60,7 @@ std::vector<axis> parameters_of_rw_locks() {
            .least = rw_thresholds::each_node_once,
            .most = many},
           {.name = "max_readers",
-           .meaning = "Readers per counter in a turn that begins while writers wait (T_R)",
+           .meaning = "Readers in a turn (T_R); rma_rw: of a counter, at least as many as its ranks",
            .standard = std::int64_t{usual.turns.max_readers},
            .least = 1,
            .most = many},

@@ -32,6 +32,8 @@ struct rw_bypass {
   bool bounds_writers_past_reader = false;
   /// A waiting writer is overtaken only by the readers of the turns before its own.
   bool bounds_readers_past_writer = false;
+  /// The limit of a readers' turn counts always, also while a writer is on its way to shut the readers out.
+  bool counts_all_readers = false;
 };
 
 /// Reader-writer locks, as a kind of registered objects.

@@ -1,11 +1,11 @@
 /// \file
-/// The writers' lock of `cohort_rw_lock`: a near lock for each node, and a queue of nodes that hands over
-/// with a count.
+/// The writers' lock of `cohort_rw_lock` and `optimised_rma_rw_lock`: a near lock for each node, and a queue
+/// of nodes that hands over with a count.
 ///
 /// Source: D. Dice, V. Marathe, N. Shavit, "Lock cohorting: a general technique for designing NUMA locks",
 /// PPoPP 2012, doi 10.1145/2145816.2145848; over RMA as in A. Uffmann's master thesis, LMU Munich, 2022,
-/// section 5.4.1. Unlike `cohort_lock` it hands over between nodes by an accumulate in place of a message,
-/// because the turns have to be counted.
+/// section 5.4.1. Unlike `cohort_lock` it hands over between nodes by an accumulate or a put in place of a
+/// message, because the turns have to be counted.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,9 @@
 
 namespace nearfar {
 
-/// Exclusive among all ranks of a world. See the file's comment.
-template <world W>
+/// Exclusive among all ranks of a world. See the file's comment. `Local` is a `cohort_local`; `Grants` hands
+/// over between nodes: `far_handover` or `put_grants`.
+template <world W, typename Local = mcs_lock<W>, typename Grants = far_handover<W>>
 class cohort_tree {
  public:
   using world_type = W;
@@ -37,13 +38,13 @@ class cohort_tree {
         node_passes_(&memory_.at(w.locality().leader(level::node, w.rank())).passes) {}
 
   handover acquire() {
-    const typename mcs_lock<W>::grant grant = local_.acquire_local();
+    const typename Local::grant grant = local_.acquire_local();
     passes_ = grant.passes;
     if (passes_ != from_above) {
       turn_ = writers_turn::goes_on;
       return handover::local;
     }
-    const rank_word before = nodes_.enqueue();
+    const rank_word before = nodes_.enqueue([this](int predecessor) { expect_grant_of(predecessor); });
     if (before == nobody) {
       begin(first_pass, writers_turn::is_free);
       return grant.waited ? handover::waited : handover::uncontended;
@@ -80,9 +81,14 @@ class cohort_tree {
   }
 
  private:
-  using status = typename mcs_lock<W>::status;
-  static constexpr status from_above = mcs_lock<W>::from_above;
+  using status = typename Local::status;
+  static constexpr status from_above = Local::from_above;
   static constexpr std::uint64_t first_pass = 1;
+
+  /// For grants that have to be told whose they will be.
+  void expect_grant_of([[maybe_unused]] int predecessor) {
+    if constexpr (requires { grants_.expect(predecessor); }) grants_.expect(predecessor);
+  }
 
   struct alignas(cache_line) node_memory {
     typename W::template near<std::uint64_t> passes{};
@@ -107,15 +113,16 @@ class cohort_tree {
         return grants_.give(to_rank(successor), passes + 1);
     root.turn_ends(nodes_.look() != nobody);
     if (const rank_word successor = nodes_.leave(); successor != nobody)
-      grants_.give(to_rank(successor), first_pass);
+      return grants_.give(to_rank(successor), first_pass);
+    root.has_left();
   }
 
   status max_passes_;
   status passes_ = from_above;
   writers_turn turn_ = writers_turn::is_free;
-  mcs_lock<W> local_;
+  Local local_;
   far_queue<W, far_queue_policy{.queued = participant::node}> nodes_;
-  far_handover<W> grants_;
+  Grants grants_;
   typename W::template near_segment<node_memory> memory_;
   typename W::template near<std::uint64_t>* node_passes_;
 };

@@ -95,6 +95,12 @@ class far_queue {
 
   /// Joins at the end. Returns the predecessor's owner, or `nobody` at the head.
   [[nodiscard]] rank_word enqueue() {
+    return enqueue([](int /*predecessor*/) {});
+  }
+  /// The same. Calls `expect` with the predecessor's owner before the predecessor can know of this
+  /// participant.
+  template <typename Expect>
+  [[nodiscard]] rank_word enqueue(Expect expect) {
     const turn_state state = next_turn();
     const std::uint64_t entry = entry_in(state);
     std::uint64_t predecessor = nobody;
@@ -102,6 +108,7 @@ class far_queue {
     words_.flush(home_);
     remember(state);
     if (predecessor == nobody) return nobody;
+    expect(to_rank(predecessor / turns));
     register_at(to_rank(predecessor / turns), next_in(predecessor % turns));
     return predecessor / turns;
   }
@@ -129,6 +136,14 @@ class far_queue {
   [[nodiscard]] rank_word leave_if_followed() {
     const rank_word successor = look();
     return successor == nobody ? nobody : noted(successor);
+  }
+
+  /// Whether no participant is in the queue. 1 fetch at home.
+  [[nodiscard]] bool is_empty() {
+    std::uint64_t tail = nobody;
+    words_.fetch(home_, &words::tail, tail);
+    words_.flush(home_);
+    return tail == nobody;
   }
 
   /// Completes what this rank has written to the words of `owner`.

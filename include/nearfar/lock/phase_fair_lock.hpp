@@ -69,7 +69,8 @@ struct rw_thresholds {
   /// As many as there are nodes.
   static constexpr int each_node_once = -1;
   /// Readers that one counter admits in a turn that begins while writers wait: T_R. Never less than the ranks
-  /// that share a counter, since all waiting readers get in.
+  /// that share a counter, since all waiting readers get in: `max_readers()` of the lock has the limit in
+  /// effect.
   int max_readers = 1000;
 };
 
@@ -105,10 +106,23 @@ class phase_fair_lock : public shared_lockable<Derived, typename Writers::world_
   [[nodiscard]] bool try_acquire() { return try_shut(false); }
   void release() { leave({.of = this, .is_shut = true, .ends_here = false}); }
 
-  handover acquire_shared() { return gate_.enter(); }
-  [[nodiscard]] bool try_acquire_shared() { return gate_.try_enter(); }
+  handover acquire_shared() {
+    if constexpr (gate_asks)
+      return gate_.enter(asks_writers());
+    else
+      return gate_.enter();
+  }
+  [[nodiscard]] bool try_acquire_shared() {
+    if constexpr (gate_asks)
+      return gate_.try_enter(asks_writers());
+    else
+      return gate_.try_enter();
+  }
   [[nodiscard]] std::optional<handover> try_acquire_shared_until(std::chrono::nanoseconds deadline) {
-    return gate_.try_enter_until(deadline);
+    if constexpr (gate_asks)
+      return gate_.try_enter_until(deadline, asks_writers());
+    else
+      return gate_.try_enter_until(deadline);
   }
   void release_shared() {
     gate_.leave();
@@ -125,6 +139,13 @@ class phase_fair_lock : public shared_lockable<Derived, typename Writers::world_
     if (!try_shut(true)) return false;
     gate_.leave();
     return true;
+  }
+
+  /// The limit T_R in effect, which may be more than was asked for.
+  [[nodiscard]] std::uint64_t max_readers() const noexcept
+    requires requires(const Gate& gate) { gate.max_readers(); }
+  {
+    return gate_.max_readers();
   }
 
  protected:
@@ -157,7 +178,16 @@ class phase_fair_lock : public shared_lockable<Derived, typename Writers::world_
     void turn_ends(bool is_wanted) {
       if (is_shut) of->gate_.open(is_wanted && of->prefers_ != rw_preference::readers);
     }
+    void has_left() {
+      if constexpr (gate_asks) of->gate_.writers_left();
+    }
   };
+
+  /// A gate whose readers look at the queue of writers.
+  static constexpr bool gate_asks = requires(Gate& gate) { gate.writers_left(); };
+  [[nodiscard]] auto asks_writers() {
+    return [this] { return writers_.is_wanted(); };
+  }
 
   [[nodiscard]] readers_turn turn_before(writers_turn how) const noexcept {
     if (prefers_ == rw_preference::readers) return readers_turn::until_idle;

@@ -72,6 +72,11 @@ class rma_mcs_tree {
     return turn_;
   }
 
+  /// Whether a rank is in the outermost queue. 1 fetch at home.
+  [[nodiscard]] bool is_wanted() {
+    return inner_.empty() ? !leaf_->queue.is_empty() : !inner_.front()->queue.is_empty();
+  }
+
   void release()
     requires(!Counts)
   {
@@ -176,7 +181,8 @@ class rma_mcs_tree {
       root.turn_ends(at.queue.look() != nobody);
     }
     if (const rank_word successor = at.queue.leave(); successor != nobody)
-      at.status.give(to_rank(successor), first_pass);
+      return at.status.give(to_rank(successor), first_pass);
+    if constexpr (Counts) root.has_left();
   }
 
   /// Hands over inside the element if the limit allows it and a rank waits there.

@@ -12,18 +12,30 @@
 /// writers get in sooner and readers reach farther. A larger T_R gives readers longer turns at the writers'
 /// cost. Larger T_L,i keep the lock nearer, and let other writers and all readers wait longer.
 ///
+/// T_R is the limit of consecutive readers at one counter. As published it counts always, and so it does in
+/// `consecutive_rma_rw_lock`: a reader that comes after T_R others looks whether a writer waits, and begins
+/// the count anew if none does. In the default T_R counts only in a turn that begins while writers wait. That
+/// saves the looks, because a writer that finds the queue empty shuts the counters at once either way. T_R is
+/// never less than the ranks that share a counter; `max_readers()` returns the limit in effect.
+///
 /// Fairness: writers as in `rma_mcs_lock`. A waiting reader is overtaken by the writers of one turn, at most
 /// the product of all T_L,i + 1. A waiting writer is overtaken by max_readers at each counter in each turn
-/// before its own, and by the readers that come while a writer before it is on its way to the counters.
-/// Progress: an acquiring writer waits for its predecessors and for the readers of one phase, a reader for
-/// the writers of one turn.
+/// before its own. It is also overtaken by the readers that come while a writer before it is on its way to
+/// the counters: any number by default, and at most max_readers more at each counter with
+/// `consecutive_rma_rw_lock`. Progress: an acquiring writer waits for its predecessors and for the readers of
+/// one phase, a reader for the writers of one turn. With `consecutive_rma_rw_lock` a reader that begins a
+/// count anew also tries again whenever another rank comes or leaves at its counter meanwhile.
 ///
 /// Cost in far operations, each completed by a flush:
 ///  - reader without a writer: 1 fetch-and-add at its counter, 1 accumulate there when it leaves. A waiting
 ///    reader polls in place if its counter is on its node, by fetch otherwise;
 ///  - writer, uncontended: as `rma_mcs_lock`, and 1 fetch-and-add and 1 accumulate at each counter, each of
 ///    the two at all counters at once; 1 get more at the root;
-///  - writer that gets the lock by hand-over inside a turn: as `rma_mcs_lock`.
+///  - writer that gets the lock by hand-over inside a turn: as `rma_mcs_lock`;
+///  - with `consecutive_rma_rw_lock`: a reader that finds the count used up 1 fetch at home and 1
+///    compare-and-swap at its counter more, and another fetch at home if a writer is in the queue. A writer
+///    that leaves the queue empty 1 fetch at each counter more, at all counters at once, and 1
+///    compare-and-swap at each counter where a reader has seen it.
 /// Memory: 448 bytes of far memory for each rank with a tree of one level, 192 more for each further one.
 #pragma once
 
@@ -44,21 +56,23 @@ struct rma_rw_parameters {
 };
 
 /// Reader-writer lock for all ranks of a world. See the file's comment.
-template <world W>
-class rma_rw_lock : public phase_fair_lock<rma_rw_lock<W>, rma_mcs_tree<W, handover_by::sum, true>,
-                                           distributed_counter<W>> {
+template <world W, counted_readers Counted>
+class basic_rma_rw_lock
+    : public phase_fair_lock<basic_rma_rw_lock<W, Counted>, rma_mcs_tree<W, handover_by::sum, true>,
+                             distributed_counter<W, Counted>> {
   using writers = rma_mcs_tree<W, handover_by::sum, true>;
-  using gate = distributed_counter<W>;
+  using gate = distributed_counter<W, Counted>;
 
  public:
   /// Collective. `home` keeps the end of the outermost queue. Throws `misuse` for parameters out of range.
-  explicit rma_rw_lock(W& w, int home = 0, const rma_rw_parameters& of = {})
-      : rma_rw_lock(w, home, of, of.tree.arguments()) {}
-  ~rma_rw_lock() noexcept(!checked_build) { this->expect_not_held(); }
+  explicit basic_rma_rw_lock(W& w, int home = 0, const rma_rw_parameters& of = {})
+      : basic_rma_rw_lock(w, home, of, of.tree.arguments()) {}
+  ~basic_rma_rw_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
  private:
-  rma_rw_lock(W& w, int home, const rma_rw_parameters& of, const std::array<named_value, level_count>& levels)
-      : rma_rw_lock::phase_fair_lock(
+  basic_rma_rw_lock(W& w, int home, const rma_rw_parameters& of,
+                    const std::array<named_value, level_count>& levels)
+      : basic_rma_rw_lock::phase_fair_lock(
             w,
             {{"home", home},
              levels[0],
@@ -72,5 +86,13 @@ class rma_rw_lock : public phase_fair_lock<rma_rw_lock<W>, rma_mcs_tree<W, hando
             of.turns, rw_preference::fair, [&] { return writers(w, home, of.tree); },
             [&] { return gate(w, of.nodes_per_counter, of.turns.max_readers); }) {}
 };
+
+/// The recommended setting: T_R limits the readers' turns that begin while writers wait.
+template <world W>
+using rma_rw_lock = basic_rma_rw_lock<W, counted_readers::while_writers_wait>;
+
+/// The same where T_R limits all consecutive readers, as published.
+template <world W>
+using consecutive_rma_rw_lock = basic_rma_rw_lock<W, counted_readers::always>;
 
 }  // namespace nearfar

@@ -25,6 +25,8 @@ concept tree_root = requires(R& root, std::uint64_t passes, bool is_wanted) {
   { root.may_stay() } -> std::same_as<bool>;
   /// Called when the lock becomes free, or begins a new turn elsewhere. `is_wanted`: a rank is known to wait.
   root.turn_ends(is_wanted);
+  /// Called after the queue of outermost elements has been left empty.
+  root.has_left();
 };
 
 }  // namespace nearfar
