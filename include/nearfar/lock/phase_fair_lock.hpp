@@ -107,22 +107,13 @@ class phase_fair_lock : public shared_lockable<Derived, typename Writers::world_
   void release() { leave({.of = this, .is_shut = true, .ends_here = false}); }
 
   handover acquire_shared() {
-    if constexpr (gate_asks)
-      return gate_.enter(asks_writers());
-    else
-      return gate_.enter();
+    return at_gate([this](auto... asks) { return gate_.enter(asks...); });
   }
   [[nodiscard]] bool try_acquire_shared() {
-    if constexpr (gate_asks)
-      return gate_.try_enter(asks_writers());
-    else
-      return gate_.try_enter();
+    return at_gate([this](auto... asks) { return gate_.try_enter(asks...); });
   }
   [[nodiscard]] std::optional<handover> try_acquire_shared_until(std::chrono::nanoseconds deadline) {
-    if constexpr (gate_asks)
-      return gate_.try_enter_until(deadline, asks_writers());
-    else
-      return gate_.try_enter_until(deadline);
+    return at_gate([this, deadline](auto... asks) { return gate_.try_enter_until(deadline, asks...); });
   }
   void release_shared() {
     gate_.leave();
@@ -185,8 +176,13 @@ class phase_fair_lock : public shared_lockable<Derived, typename Writers::world_
 
   /// A gate whose readers look at the queue of writers.
   static constexpr bool gate_asks = requires(Gate& gate) { gate.writers_left(); };
-  [[nodiscard]] auto asks_writers() {
-    return [this] { return writers_.is_wanted(); };
+  /// Calls `enter`, for such a gate with a function that looks.
+  template <typename Enter>
+  [[nodiscard]] auto at_gate(Enter enter) {
+    if constexpr (gate_asks)
+      return enter([this] { return writers_.is_wanted(); });
+    else
+      return enter();
   }
 
   [[nodiscard]] readers_turn turn_before(writers_turn how) const noexcept {
