@@ -209,8 +209,8 @@ place_of() {
 }
 
 # What both launchers need to know: Open MPI and PRRTE refuse to run as root unless told otherwise,
-# twice. Settings the caller already made stay, but for what another launcher told a rank of its own: the new
-# launcher would take itself for a part of that one.
+# twice. Settings that the caller made stay. Variables that an outer launcher set for its rank go: with them the new
+# launcher would take itself for a rank of the outer one.
 export_mpi_environment() {
   local name
   for name in $(compgen -e); do

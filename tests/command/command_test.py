@@ -1922,6 +1922,12 @@ class Environment(InEmptyFolder):
             check=False,
         )
 
+    def test_threads_that_are_not_pinned_are_said(self):
+        for described, says in [({"HWLOC_SYNTHETIC": "pu:1"}, True), ({}, False)]:
+            ended = self.alone("bench", "ecsb", "--ranks", "1", "--locks", "mcs", *SHORT, **described)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assertEqual("threads are not pinned" in ended.stderr, says, ended.stderr)
+
     def where(self, ended):
         """The machine, its ranks and their processors."""
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)

@@ -179,6 +179,16 @@ class Starts(unittest.TestCase):
         for job in JOBS:
             self.assert_nodes(2, [TWO_NODES, "run"], job)
 
+    def test_in_a_rank_of_a_launcher(self):
+        """As from a shell that runs under mpirun."""
+        outer = [*RUN]
+        outer[outer.index("--ranks") + 1] = "1"
+        ended = subprocess.run(
+            [*outer, *RUN, COMMAND, "topo"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("2 ranks on 1 node", ended.stdout)
+
 
 class Refuses(unittest.TestCase):
     """Faults of the caller's that end a script in one line, before a launcher makes many lines of them."""
@@ -299,6 +309,15 @@ class SmallSharedMemory(unittest.TestCase):
         ended = self.ecsb("2m", 8)
         self.assertNotEqual(ended.returncode, 0)
         self.assertIn("nearfar: /dev/shm has ", ended.stderr)
+
+    @unittest.skipIf(RUN[2].startswith("mpich"), "MPICH itself ends, in UCX, and says so")
+    def test_that_has_no_room_for_a_window_of_a_lock_is_said(self):
+        """cohort has filled it when mpi_win asks for its window."""
+        ended = self.with_shared_memory(
+            "4m", *RUN, COMMAND, "bench", "upb", "--lock-count", "5000", "--repetitions", "1", "--locks", "cohort,mpi_win"
+        )
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertRegex(ended.stderr, r"nearfar: /dev/shm has .*make fewer locks of MPI's own")
 
 
 if __name__ == "__main__":

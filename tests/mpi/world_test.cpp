@@ -489,7 +489,7 @@ TEST(stall, of_a_channel_to_which_nobody_sends) {
   node_channel<world, int> ring(w, 1);
   node_channel<world, int, rendezvous> meeting(w);
   node_channel<world, int, rendezvous> other_meeting(w);  // after a stall a channel is good for nothing
-  const std::string text = " for a message, or for room for one";
+  const std::string text = " for another rank at a channel";
   EXPECT_EQ(what_stalls(w, [&] { static_cast<void>(ring.receive()); }), text);
   EXPECT_EQ(what_stalls(w, [&] { static_cast<void>(meeting.receive()); }), text);
   EXPECT_EQ(what_stalls(w, [&] { static_cast<void>(other_meeting.send(1)); }), text);

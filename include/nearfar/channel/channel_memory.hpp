@@ -424,7 +424,7 @@ class node_memory {
   [[nodiscard]] std::size_t caller() const { return static_cast<std::size_t>(world_->rank()); }
   /// One wait of several sleeps, which together last at most as long as the world lets a rank wait.
   struct sleeping_wait {
-    ongoing_wait lasts{{"a message, or for room for one"}};
+    ongoing_wait lasts{{"another rank at a channel"}};
   };
   /// Between two sleeps the rank drives MPI's progress. Throws `stalled` in a wait that has lasted too long.
   void park(sleeping_wait& of, parking_word<node_memory>& word, std::uint32_t seen,

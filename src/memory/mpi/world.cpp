@@ -356,7 +356,7 @@ std::size_t world::take_lock_window(int home) {
   constexpr std::size_t bytes_of_window = 8192;  // more than Open MPI and MPICH take for each rank
   agree(comm_, [&] {
     require_shared_memory(physical_node_.get(), bytes_of_window,
-                          "make fewer locks that MPI's own lock is in");
+                          "make fewer locks of MPI's own (mpi_win_lock, mpi_rw_lock)");
   });
   made.push_back(window::allocate(comm_.get(), slot_bytes));
   return chosen;
