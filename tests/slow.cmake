@@ -65,6 +65,7 @@ if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
     checker
     checker/attempts_test.cpp
     checker/biased_queue_test.cpp
+    checker/clof_test.cpp
     checker/completion_test.cpp
     checker/crash_test.cpp
     checker/deadline_test.cpp

@@ -90,6 +90,16 @@ class hemlock : public near_lockable<hemlock<W, Policy>, W> {
   /// The same with words shared with other locks.
   hemlock(W& w, hemlock_words<W>& shared, int home = 0, near_scope scope = near_scope::world)
       : hemlock(w, &shared, home, scope) {}
+  /// Collective. A lock between the elements of a level, with words of its own.
+  hemlock(W& w, const near_seat& seat)
+      : base(w, {}),
+        world_(&w),
+        locks_(w),
+        lock_(&locks_.at(seat.owner)),
+        rank_(seat.participant),
+        self_(base::to_cell(seat.participant)) {
+    use_words(w, nullptr);
+  }
   ~hemlock() noexcept(!checked_build) { this->expect_not_held(); }
 
   grant acquire_local() {
@@ -147,6 +157,11 @@ class hemlock : public near_lockable<hemlock<W, Policy>, W> {
         lock_(&locks_.at(detail::home_of_near(w, home, scope))),
         rank_(w.rank()),
         self_(base::to_cell(w.rank())) {
+    use_words(w, shared);
+  }
+
+  /// Null: the lock makes its own words.
+  void use_words(W& w, hemlock_words<W>* shared) {
     if (shared == nullptr) own_words_.emplace(w);
     words_ = shared == nullptr ? &*own_words_ : shared;
     name_ = words_->name_next_lock();
@@ -194,7 +209,7 @@ class hemlock : public near_lockable<hemlock<W, Policy>, W> {
   words* lock_;
   std::optional<hemlock_words<W>> own_words_;
   hemlock_words<W>* words_ = nullptr;
-  int rank_;
+  int rank_;  ///< whose word this rank's successors wait at
   cell self_;
   std::uint64_t name_ = 0;
 };

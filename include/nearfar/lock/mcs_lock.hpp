@@ -38,6 +38,14 @@ class mcs_lock : public near_lockable<mcs_lock<W>, W> {
         self_(base::to_cell(w.rank())),
         mine_(&nodes_.at(w.rank())),
         tail_(&nodes_.at(detail::home_of_near(w, home, scope)).tail) {}
+  /// Collective. A lock between the elements of a level.
+  mcs_lock(W& w, const near_seat& seat)
+      : base(w, {}),
+        world_(&w),
+        nodes_(w),
+        self_(base::to_cell(seat.participant)),
+        mine_(&nodes_.at(seat.participant)),
+        tail_(&nodes_.at(seat.owner).tail) {}
   ~mcs_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
   grant acquire_local() {

@@ -35,10 +35,17 @@ enum class ticket_waiting : std::uint8_t {
   in_array,   ///< the next rank at that ticket, each of the others at a place of its own (TWA)
 };
 
+/// Where a holder finds its ticket.
+enum class ticket_memory : std::uint8_t {
+  rank,    ///< in the object of the rank that acquired
+  served,  ///< in the word that says which ticket is served, so that another rank may release
+};
+
 /// Exclusive lock for the ranks of one node. See the file's comment.
-template <near_world W, ticket_waiting Where = ticket_waiting::at_ticket>
-class near_ticket_lock : public near_lockable<near_ticket_lock<W, Where>, W> {
-  using base = near_lockable<near_ticket_lock<W, Where>, W>;
+template <near_world W, ticket_waiting Where = ticket_waiting::at_ticket,
+          ticket_memory Holder = ticket_memory::rank>
+class near_ticket_lock : public near_lockable<near_ticket_lock<W, Where, Holder>, W> {
+  using base = near_lockable<near_ticket_lock<W, Where, Holder>, W>;
 
  public:
   using status = typename base::status;
@@ -52,6 +59,10 @@ class near_ticket_lock : public near_lockable<near_ticket_lock<W, Where>, W> {
         nodes_(w),
         lock_(&nodes_.at(detail::home_of_near(w, home, scope))),
         places_(w.locality().members(level::node, w.locality().group(level::node, w.rank()))) {}
+  /// Collective. A lock between the elements of a level.
+  near_ticket_lock(W& w, const near_seat& seat)
+    requires(Where == ticket_waiting::at_ticket && Holder == ticket_memory::served)
+      : base(w, {}), world_(&w), nodes_(w), lock_(&nodes_.at(seat.owner)) {}
   ~near_ticket_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
   grant acquire_local() {
@@ -76,10 +87,10 @@ class near_ticket_lock : public near_lockable<near_ticket_lock<W, Where>, W> {
     return true;
   }
 
-  [[nodiscard]] bool alone() const { return lock_->next.load(std::memory_order_relaxed) == ticket_ + 1; }
+  [[nodiscard]] bool alone() const { return lock_->next.load(std::memory_order_relaxed) == held() + 1; }
 
   void release_local(status passes) {
-    const turn next{.ticket = ticket_ + 1, .passes = passes};
+    const turn next{.ticket = held() + 1, .passes = passes};
     lock_->serving.store(next.word(), std::memory_order_release);  // (2)
     if constexpr (Where == ticket_waiting::in_array)
       place_of(next.ticket + 1).fetch_add(1, std::memory_order_release);  // (3)
@@ -108,6 +119,13 @@ class near_ticket_lock : public near_lockable<near_ticket_lock<W, Where>, W> {
     [[no_unique_address]] std::conditional_t<Where == ticket_waiting::in_array, place, nothing> waiting{};
   };
 
+  /// The holder's ticket.
+  [[nodiscard]] std::uint64_t held() const {
+    if constexpr (Holder == ticket_memory::rank)
+      return ticket_;
+    else
+      return turn::of(lock_->serving.load(std::memory_order_relaxed)).ticket;
+  }
   /// Unique for each waiting ticket: there are as many places as ranks, and never more waiting tickets.
   [[nodiscard]] auto& place_of(std::uint64_t ticket) {
     return nodes_.at(places_[ticket % places_.size()]).waiting.calls;

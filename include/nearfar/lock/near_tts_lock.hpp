@@ -79,6 +79,9 @@ class near_tts_lock : public near_lockable<near_tts_lock<W, Policy>, W> {
         nodes_(w),
         lock_(&nodes_.at(detail::home_of_near(w, home, scope))),
         pause_(pause) {}
+  /// Collective. A lock between the elements of a level.
+  near_tts_lock(W& w, const near_seat& seat)
+      : base(w, {}), world_(&w), nodes_(w), lock_(&nodes_.at(seat.owner)), pause_(default_pause) {}
   ~near_tts_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
   grant acquire_local() {
