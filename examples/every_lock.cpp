@@ -12,7 +12,9 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "nearfar/lock/biased_queue.hpp"
 #include "nearfar/lock/clh_lock.hpp"
+#include "nearfar/lock/clof_lock.hpp"
 #include "nearfar/lock/cna_lock.hpp"
 #include "nearfar/lock/cohort_lock.hpp"
 #include "nearfar/lock/cohort_rw_lock.hpp"
@@ -179,6 +181,13 @@ void use_far_locks(world& w, counter& c) {
     c.count_under("hmcs", lock);
     nearfar::hmcs_lock<world, nearfar::hmcs_entry::adaptive> adaptive(w);
     c.count_under("ahmcs", adaptive);
+  }
+  {
+    // A lock of any type for each level: between nodes, within a node, within each of a level inside it.
+    using ticket =
+        nearfar::near_ticket_lock<world, nearfar::ticket_waiting::at_ticket, nearfar::ticket_memory::served>;
+    nearfar::clof_lock<nearfar::biased_queue<world>, nearfar::mcs_lock<world>, ticket> lock(w);
+    c.count_under("clof", lock);
   }
   {
     // A rank sleeps after it has waited for 20 us. For more ranks than processors.

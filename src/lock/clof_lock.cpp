@@ -20,9 +20,9 @@ std::vector<tree_level> levels_of_composition(const locality& where, std::size_t
                                               const lock_tree& inside) {
   const std::vector<tree_level>& chosen = checked_inside_nodes(inside, where).levels();
   if (chosen.size() >= locks)
-    throw misuse("a clof_lock with " + std::to_string(locks) + " near locks has at most " +
-                 std::to_string(locks - 1) + " levels inside nodes, not " + std::to_string(chosen.size()) +
-                 ": leave levels out, or compose it of more locks");
+    throw misuse("a clof_lock with " + std::to_string(locks) + " near locks has none left for level " +
+                 std::string(name(chosen[locks - 1].at)) +
+                 ": give it fewer levels inside nodes than near locks");
   return with_nodes(max_local_passes, chosen);
 }
 

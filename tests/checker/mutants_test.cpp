@@ -130,6 +130,11 @@ constexpr harmless harmless_changes[] = {
     {"lock/fissile_lock.hpp", "lock_->closing.store(", change::postponed, "the same"},
     {"lock/fissile_lock.hpp", "world_->await(lock_->state", change::relaxed,
      "the compare-and-swap that follows acquires"},
+    {"lock/clof_lock.hpp", "passes_->store(grant.passes", change::postponed,
+     "comes before the lock is handed over all the same"},
+    {"lock/clof_lock.hpp", "passes_->store(Local::from_above", change::postponed, "the same"},
+    {"lock/clof_lock.hpp", "passes_->store(Local::from_above", change::dropped,
+     "an older count lets the lock leave the element sooner"},
     {"lock/mcs_lock.hpp", "mine_->passed.store(waiting", change::dropped,
      "the word excludes, the queue only keeps an order", "fissile"},
     {"lock/mcs_lock.hpp", "mine_->passed.store(waiting", change::postponed, "the same", "fissile"},
@@ -259,7 +264,9 @@ std::vector<std::string> names_to_break() {
            name == "cohort.ticket_tts" || name == "cohort.ticket_mcs" || name == "cohort.mcs_tts" ||
            name == "cohort.mcs_twa" || name == "cohort.mcs_cna" || name == "cohort.mcs_fissile" ||
            name == "cohort.mcs_hemlock_ctr" || name == "cohort.mcs_hemlock_overlap" ||
-           name == "cohort.mcs_hemlock_base" || name == "ahmcs" || name == "cohort.timed" || name == "cst";
+           name == "cohort.mcs_hemlock_base" || name == "ahmcs" || name == "clof.mcs_mcs_mcs" ||
+           name == "clof.mcs_hemlock_hemlock" || name == "clof.mcs_mcs_tts" ||
+           name == "clof.ticket_mcs_hemlock" || name == "cohort.timed" || name == "cst";
   });
   return names;
 }

@@ -15,6 +15,8 @@
 #include "nearfar/channel/channel.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
+#include "nearfar/lock/biased_queue.hpp"
+#include "nearfar/lock/clof_lock.hpp"
 #include "nearfar/lock/cohort_lock.hpp"
 #include "nearfar/lock/d_mcs_lock.hpp"
 #include "nearfar/lock/dash_lock.hpp"
@@ -349,6 +351,31 @@ TEST(misused_locks, levels_inside_a_node_that_cannot_be) {
       {"level numa", "not -1"}, domains);
   for (const int passes : {1, 254})
     EXPECT_NO_THROW(threads::run(4, with({{.at = level::numa, .max_passes = passes}}), domains)) << passes;
+}
+
+TEST(misused_locks, levels_that_a_composition_cannot_have) {
+  using nearfar::level;
+  using composed =
+      nearfar::clof_lock<nearfar::biased_queue<world>, nearfar::mcs_lock<world>, nearfar::mcs_lock<world>>;
+  const auto with = [](int passes, const nearfar::lock_tree& inside) {
+    return [=](world& w) { const composed lock(w, 0, passes, inside); };
+  };
+  const threads::options domains = shaped("node:1 numa:2 core:2");
+  expect_error<nearfar::misuse>(4, with(50, {{.at = level::numa}, {.at = level::core}}),
+                                {"2 near locks", "level core", "fewer"}, domains);
+  expect_error<nearfar::misuse>(4, with(50, {{.at = level::node}}), {"'node'", "inside nodes"}, domains);
+  expect_error<nearfar::misuse>(4, with(50, {{.at = level::numa, .max_passes = 255}}),
+                                {"level numa", "1 to 254"}, domains);
+  expect_error<nearfar::topology_error>(4, with(50, {{.at = level::core}}), {"'core'", "rank 0"},
+                                        shaped("node:1 numa:2"));
+  for (const int passes : {0, 255}) {
+    expect_error<nearfar::misuse>(4, with(passes, {{.at = level::numa}}), {"max_local_passes"}, domains);
+    expect_error<nearfar::misuse>(
+        4, [passes](world& w) { const composed lock(w, 0, passes); }, {"max_local_passes"}, domains);
+  }
+  expect_disagreement(with(50, {{.at = level::numa}}), [](world& w) { const composed lock(w, 0, 50); },
+                      {"numa -1", "numa 50"});
+  EXPECT_NO_THROW(threads::run(4, with(254, {{.at = level::numa, .max_passes = 254}}), domains));
 }
 
 TEST(misused_locks, levels_inside_a_node_as_text) {

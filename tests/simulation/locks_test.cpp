@@ -15,10 +15,12 @@
 #include "bench/kinds/rw_locks/rw_catalogue.hpp"
 #include "bench/latencies.hpp"
 #include "nearfar/lock/biased_queue.hpp"
+#include "nearfar/lock/clof_lock.hpp"
 #include "nearfar/lock/cohort_lock.hpp"
 #include "nearfar/lock/hmcs_lock.hpp"
 #include "nearfar/lock/lockable.hpp"
 #include "nearfar/lock/mcs_lock.hpp"
+#include "nearfar/lock/near_ticket_lock.hpp"
 #include "nearfar/lock/shared_lockable.hpp"
 #include "tests/adversarial/broken_locks.hpp"
 #include "tests/simulation/simulated.hpp"
@@ -293,12 +295,13 @@ TEST(simulated_locks, cost_as_much_beyond_a_long_wait_as_beyond_a_short_one) {
   EXPECT_NEAR(overhead(1'000'000'000), beyond_short, 0.5 * beyond_short);
 }
 
-/// The share of acquisitions that followed one of another domain. All ranks want the lock.
-template <typename Lock>
-double share_from_other_domains(int passes) {
+/// The share of acquisitions that followed one of another domain. All ranks want the lock. `scope`: the
+/// argument of the lock between home and levels.
+template <typename Lock, typename Scope = near_scope>
+double share_from_other_domains(int passes, Scope scope = near_scope::world) {
   std::vector<int> domains;
   run(plain_machine(), placed("node:1 numa:2 core:6", 12), [&](world& w) {
-    Lock lock(w, 0, near_scope::world, lock_tree({{.at = level::numa, .max_passes = passes}}));
+    Lock lock(w, 0, scope, lock_tree({{.at = level::numa, .max_passes = passes}}));
     for (int i = 0; i < 200; ++i) {
       lock.lock();
       domains.push_back(w.rank() / 6);
@@ -312,6 +315,11 @@ double share_from_other_domains(int passes) {
   return changes / static_cast<double>(domains.size());
 }
 
+using shared_ticket_lock = near_ticket_lock<world, ticket_waiting::at_ticket, ticket_memory::served>;
+/// The same near lock within nodes and within domains.
+template <typename Near>
+using composed = clof_lock<biased_queue<world>, Near, Near>;
+
 TEST(simulated_locks, of_levels_stay_in_a_domain_for_as_long_as_they_may) {
   for (const int passes : {4, 9, 19}) {
     SCOPED_TRACE(passes);
@@ -320,10 +328,35 @@ TEST(simulated_locks, of_levels_stay_in_a_domain_for_as_long_as_they_may) {
     const double least = 1.0 / (passes + 1);
     for (const double share :
          {share_from_other_domains<near_hmcs_lock<world>>(passes),
-          share_from_other_domains<near_hmcs_lock<world, hmcs_entry::adaptive>>(passes)}) {
+          share_from_other_domains<near_hmcs_lock<world, hmcs_entry::adaptive>>(passes),
+          share_from_other_domains<composed<mcs_lock<world>>>(passes, most_local_passes),
+          share_from_other_domains<composed<shared_ticket_lock>>(passes, most_local_passes)}) {
       EXPECT_GT(share, 0.9 * least);
       EXPECT_LT(share, 1.1 * least + 0.02);
     }
+  }
+}
+
+/// The limits of a node and of the domains inside it do not multiply.
+TEST(simulated_locks, of_composed_levels_leave_a_node_after_its_limit) {
+  for (const int passes : {4, 9, 19}) {
+    SCOPED_TRACE(passes);
+    std::vector<int> nodes;
+    run(plain_machine(), placed("node:2 numa:2 core:3", 12), [&](world& w) {
+      composed<mcs_lock<world>> lock(w, 0, passes, lock_tree({{.at = level::numa, .max_passes = passes}}));
+      for (int i = 0; i < 200; ++i) {
+        lock.lock();
+        nodes.push_back(w.rank() / 6);
+        w.delay(std::chrono::nanoseconds(500));
+        lock.unlock();
+      }
+      w.barrier();
+    });
+    double changes = 0;
+    for (std::size_t i = 1; i < nodes.size(); ++i) changes += nodes[i] != nodes[i - 1];
+    const double share = changes / static_cast<double>(nodes.size());
+    EXPECT_GT(share, 0.9 / (passes + 1));
+    EXPECT_LT(share, 1.1 / (passes + 1) + 0.02);
   }
 }
 

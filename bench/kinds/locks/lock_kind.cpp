@@ -83,7 +83,7 @@ std::vector<axis> parameters_of_locks() {
            .standard = std::int64_t{standard.spin.count()},
            .most = one_minute},
           {.name = "levels",
-           .meaning = "Levels inside a node on which hmcs has queues, each with its own pass limit",
+           .meaning = "Levels inside a node with queues of hmcs or locks of clof, each with a limit",
            .standard = standard.levels,
            .choices = {every_level, no_level, "package", "numa", "cache", "core"},
            .others = "levels from the outside in, such as package=100/numa=20/core",

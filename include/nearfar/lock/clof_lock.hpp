@@ -147,15 +147,15 @@ class clof_level {
   void release(int passes_below) {
     if (!is_there_) return above_.release(passes_below);
     const int passes = passes_after(passes_below);
-    if (!local_.alone() && (may_stay(passes) || !above_.is_wanted()))
+    if (!local_.alone() && may_stay(passes))
       return local_.release_local(static_cast<status>(std::min(passes + 1, max_passes_)));
     // The element's place above must be free before another rank of the element can use it.
     above_.release(passes);
     local_.release_local(Local::from_above);
   }
 
-  /// Whether the limits of this level and those above allow that the lock stays in this participant for
-  /// another pass, after `passes_below` of them.
+  /// Whether this level and those above allow that the lock stays in this participant for another pass, after
+  /// `passes_below` of them.
   [[nodiscard]] bool allows_after(int passes_below) {
     return is_there_ ? may_stay(passes_after(passes_below)) : above_.allows_after(passes_below);
   }
@@ -180,7 +180,9 @@ class clof_level {
   [[nodiscard]] int passes_after(int passes_below) const {
     return static_cast<int>(passes_->load(std::memory_order_relaxed)) + passes_below;  // (2)
   }
-  [[nodiscard]] bool may_stay(int passes) { return passes < max_passes_ && above_.allows_after(passes); }
+  [[nodiscard]] bool may_stay(int passes) {
+    return (passes < max_passes_ || !above_.is_wanted()) && above_.allows_after(passes);
+  }
 
   bool is_there_;
   int max_passes_;
