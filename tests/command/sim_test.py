@@ -158,6 +158,99 @@ class Benchmarks(InEmptyFolder):
         self.assertIn("simulated, checked", self.succeed("list"))
 
 
+class Compositions(InEmptyFolder):
+    """nearfar sim compose: the best composition of locks."""
+
+    NAMES = "cohort.mcs_ticket,clof,clof.mcs_ticket_ticket,clof.mcs_mcs_tts"
+    FEW = ["--nodes", "2", "--ranks-per-node", "1,4,16", "--duration", "0.01"]
+
+    def setUp(self):
+        super().setUp()
+        # Lines move at small cost within caches of four cores, and at great cost between these.
+        machine = json.loads((SOURCE / "machines/coolmuc2.json").read_text())
+        machine["node"] = {"package": 2, "numa": 0, "cache": 2, "core": 4}
+        machine["near"].update({"same_core": 5, "same_cache": 25, "same_numa": 100, "same_node": 300})
+        (self.folder / "deep.json").write_text(json.dumps(machine))
+
+    def compose(self, *more):
+        return json.loads(self.succeed("sim", "compose", "--machine", "deep.json", *self.FEW, "--json", *more))
+
+    def test_the_figures_are_those_of_the_benchmark(self):
+        chosen = ["--locks", "clof,cohort", "--levels", "cache", "--seed", "3"]
+        found = self.compose(*chosen)
+        self.assertEqual((found["schema"], found["nodes"], found["seed"]), ("nearfar.compositions/1", 2, 3))
+        # The benchmark leaves out the level where a node has one rank.
+        self.succeed("sim", "ecsb", "--machine", "deep.json", *self.FEW, *chosen, "--repetitions", "1", "--output", "r.jsonl")
+        measured = {(one["lock"], one["ranks"]): one["measured"] for one in self.samples("r.jsonl")[1]}
+        self.assertIn(("clof", 32), measured)
+        for one in found["compositions"]:
+            self.assertEqual(one["levels"], "cache" if one["lock"] == "clof" else None)
+            for point in one["points"]:
+                if sample := measured.get((one["lock"], point["ranks"])):
+                    self.assertAlmostEqual(point["ns"], sample["time"])
+                    self.assertAlmostEqual(point["cv"], sample["cv"])
+
+    def test_scores_and_the_best(self):
+        found = self.compose("--locks", self.NAMES)
+        all_of = found["compositions"]
+        # clof with each level that divides nodes, cohort without levels.
+        self.assertEqual(len(all_of), 1 + 3 * 2)
+        self.assertEqual({one["levels"] for one in all_of}, {None, "package", "cache"})
+        fair = [one for one in all_of if one["fair"]]
+        self.assertTrue(fair)
+        best = [min(one["points"][i]["ns"] for one in fair) for i in range(3)]
+        for one in all_of:
+            self.assertEqual([point["ranks"] for point in one["points"]], [2, 8, 32])
+            shares = [by / point["ns"] for by, point in zip(best, one["points"])]
+            self.assertAlmostEqual(one["high"], (2 * shares[0] + 8 * shares[1] + 32 * shares[2]) / 42)
+            self.assertAlmostEqual(one["low"], (16 * shares[0] + 4 * shares[1] + shares[2]) / 21)
+            self.assertEqual(one["fair"], one["points"][-1]["fair"])
+        self.assertEqual(all_of, sorted(all_of, key=lambda one: (not one["fair"], -one["high"])))
+        for contention in ("low", "high"):
+            one = max(fair, key=lambda one: one[contention])
+            self.assertEqual(found["best"][contention], {"lock": one["lock"], "levels": one["levels"]})
+
+    def test_a_level_at_the_caches_wins_at_high_contention_where_caches_are_near(self):
+        best = self.compose("--locks", self.NAMES)["best"]["high"]
+        self.assertTrue(best["lock"].startswith("clof"), best)
+        self.assertEqual(best["levels"], "cache")
+
+    def test_without_names_all_sound_compositions_play(self):
+        listed = json.loads(self.succeed("list", "locks", "--json"))["kinds"][0]["objects"]
+        sound = {one["name"] for one in listed if one["family"] in ("cohort", "clof") and not one["unsound"]}
+        self.assertGreater(len([name for name in sound if name.startswith("clof")]), 3)
+        found = json.loads(self.succeed("sim", "compose", "--ranks-per-node", "2", "--duration", "0.0005", "--json"))
+        self.assertEqual({one["lock"] for one in found["compositions"]}, sound)
+        self.assertEqual(found["machine"], "coolmuc2")
+
+    def test_the_table_names_the_best(self):
+        arguments = ["--locks", self.NAMES, "--levels", "cache"]
+        best = self.compose(*arguments)["best"]
+        table = self.succeed("sim", "compose", "--machine", "deep.json", *self.FEW, *arguments)
+        self.assertEqual(table, self.succeed("sim", "compose", "--machine", "deep.json", *self.FEW, *arguments))
+        for contention in ("low", "high"):
+            lock, levels = best[contention]["lock"], best[contention]["levels"]
+            self.assertIn(f"\nbest at {contention} contention: {lock}{f' --levels {levels}' if levels else ''}\n", table)
+        self.assertRegex(table, r"\n# lock +1 +4 +16 +cv +low +high\n")
+
+    def test_locks_that_one_rank_takes_in_bursts_are_never_the_best(self):
+        found = json.loads(self.succeed("sim", "compose", "--machine", "deep.json", "--nodes", "2", "--ranks-per-node", "1,16",
+                                        "--locks", "cohort.mcs_fissile,clof", "--levels", "none", "--duration", "0.01", "--json"))  # fmt: skip
+        time = {one["lock"]: one["points"][-1]["ns"] for one in found["compositions"]}
+        self.assertLess(time["cohort.mcs_fissile"], time["clof"])
+        self.assertEqual([one["lock"] for one in found["compositions"] if not one["fair"]], ["cohort.mcs_fissile"])
+        self.assertEqual(found["best"]["high"]["lock"], "clof")
+
+    def test_what_cannot_run_is_refused(self):
+        self.assert_refused("sim", "compose", "--locks", "mcs", saying=["'mcs'", "one node"])
+        self.assert_refused("sim", "compose", "--locks", "cloff", saying="did you mean 'clof'")
+        self.assert_refused("sim", "compose", "--levels", "core", saying=["'core'", "no two ranks"])
+        self.assert_refused("sim", "compose", "--ranks-per-node", "29", saying=["29", "28 cores"])
+        self.assert_refused("sim", "compose", "--nodes", "1,2", saying="--nodes")
+        self.assert_refused("sim", "compose", "--machine", "coolmuc", saying="did you mean 'coolmuc2'")
+        self.assert_refused("sim", "compose", "--duration", "0", saying="--duration")
+
+
 class MachineFiles(InEmptyFolder):
     def text(self):
         return self.succeed("sim", "machines", "coolmuc2")

@@ -95,6 +95,7 @@ void add_sim(CLI::App& app, int& status) {
   for (const bench::benchmark& benchmark : bench::benchmarks())
     if (!benchmark.is_of_teams() && can_be_simulated(*benchmark.kind)) add_benchmark(*sim, status, benchmark);
   add_machines(*sim, status);
+  add_sim_compose(*sim, status);
   add_sim_compare(*sim, status);
   add_sim_fit(*sim, status);
 }
