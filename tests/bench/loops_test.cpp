@@ -16,6 +16,7 @@
 #include "bench/kinds/containers/vector_loop.hpp"
 #include "bench/turns.hpp"
 #include "nearfar/core/error.hpp"
+#include "nearfar/core/layout.hpp"
 
 namespace nearfar::bench {
 namespace {
@@ -204,6 +205,24 @@ TEST(loop_cases, all_run_and_are_verified_or_are_refused_alike) {
     }
   }
   EXPECT_GT(ran, 150);
+}
+
+TEST(loop_cases, of_arrays_begin_with_a_page_or_behind_its_first_16_bytes) {
+  constexpr std::size_t in_pages = 20'000;  // more than `placed_from_bytes`
+  constexpr std::size_t in_lines = 1000;
+  const auto offset = [](loop_container container, std::size_t length, std::size_t chunk) {
+    triad_case of = triad_of(container, length);
+    of.chunk = chunk;
+    return make_array_loop(of)->offset_in_page();
+  };
+  for (const std::size_t chunk : {0U, 8U, 512U}) {
+    EXPECT_EQ(offset(loop_container::array, in_pages, chunk), 0U) << chunk;
+    EXPECT_EQ(offset(loop_container::array_unaligned, in_pages, chunk), 16U) << chunk;
+  }
+  EXPECT_EQ(offset(loop_container::array, in_lines, 512), 0U);
+  EXPECT_EQ(offset(loop_container::array_unaligned, in_lines, 512), 16U);
+  EXPECT_EQ(offset(loop_container::array, in_lines, 0) % cache_line, 0U);
+  EXPECT_EQ(offset(loop_container::array_unaligned, in_lines, 0) % cache_line, 16U);
 }
 
 TEST(loop_cases, last_as_long_as_they_should) {

@@ -14,36 +14,49 @@ namespace nearfar::bench {
 
 namespace {
 
-/// Untouched memory from the same source as numa_allocator's, so that only the container differs.
+/// Elements before an array that begins where `new[]` lets a large one begin: glibc maps pages for it, and
+/// the first 16 bytes are glibc's own.
+constexpr std::size_t before_unaligned = 16 / sizeof(double);
+
+/// Untouched memory from the same source as numa_allocator's, so that only the container differs. That is so
+/// for arrays that are not aligned, too: new[] itself would take other pages, and not always fresh ones.
 class raw_array {
  public:
-  explicit raw_array(const triad_case& of) : chunked_(of.chunk != 0), size_(of.length), data_(allocate(of)) {}
+  explicit raw_array(const triad_case& of)
+      : chunked_(of.chunk != 0),
+        before_(of.container == loop_container::array_unaligned ? before_unaligned : 0),
+        size_(before_ + of.length),
+        memory_(allocate(of)) {}
   raw_array(raw_array&& other) noexcept
-      : chunked_(other.chunked_), size_(other.size_), data_(std::exchange(other.data_, nullptr)) {}
+      : chunked_(other.chunked_),
+        before_(other.before_),
+        size_(other.size_),
+        memory_(std::exchange(other.memory_, nullptr)) {}
   raw_array(const raw_array&) = delete;
   raw_array& operator=(const raw_array&) = delete;
   raw_array& operator=(raw_array&&) = delete;
   ~raw_array() {
-    if (data_ == nullptr) return;
-    chunked_ ? page_aligned().deallocate(data_, size_) : plain().deallocate(data_, size_);
+    if (memory_ == nullptr) return;
+    chunked_ ? page_aligned().deallocate(memory_, size_) : plain().deallocate(memory_, size_);
   }
 
-  [[nodiscard]] double* data() const noexcept { return data_; }
+  [[nodiscard]] double* data() const noexcept { return memory_ + before_; }
 
  private:
   // With a chunk of any size, arrays begin with a page.
   using page_aligned = numa_allocator<double, 8>;
   using plain = numa_allocator<double>;
 
-  static double* allocate(const triad_case& of) {
+  [[nodiscard]] double* allocate(const triad_case& of) const {
     const team alone = team::serial();
-    return of.chunk != 0 ? page_aligned(alone, of.placement).allocate_untouched(of.length)
-                         : plain(alone, of.placement).allocate_untouched(of.length);
+    return chunked_ ? page_aligned(alone, of.placement).allocate_untouched(size_)
+                    : plain(alone, of.placement).allocate_untouched(size_);
   }
 
   bool chunked_;
+  std::size_t before_;
   std::size_t size_;
-  double* data_;
+  double* memory_;
 };
 
 /// The loop with streaming stores, as written by hand.

@@ -22,19 +22,10 @@ namespace {
 
 constexpr const char* best = "best";
 
-bool has_own_pages(loop_container of) {
-  return of != loop_container::object_array && of != loop_container::vector;
-}
-
 triad_case with_container(loop_container of) {
   triad_case made;
   made.container = of;
   return made;
-}
-
-bool stores_as_compilers_do(loop_container of) {
-  return of == loop_container::object_array || of == loop_container::numa_expression ||
-         with_container(of).is_segmented_by_hand();
 }
 
 template <typename Value, std::size_t Count>
@@ -437,7 +428,7 @@ const object_kind& containers() {
       std::vector<std::string> parameters{"initialisation"};
       if (has_own_pages(each.value)) parameters.insert(parameters.end(), {"placement", "huge_pages"});
       if (with_container(each.value).is_padded()) parameters.emplace_back("padding");
-      if (!stores_as_compilers_do(each.value)) parameters.emplace_back("stores");
+      if (!with_container(each.value).stores_as_compilers_do()) parameters.emplace_back("stores");
       kind.objects.push_back({.name = each.name,
                               .summary = each.meaning,
                               .paper = "Stengel 2007",

@@ -51,8 +51,6 @@ double flops_of(vector_kernel kernel) {
   }
 }
 
-bool has_own_pages(container of) { return of != container::object_array && of != container::vector; }
-
 std::string text_of(initialisation value) { return name_of(loop_initialisations, value); }
 
 constexpr std::size_t largest = std::numeric_limits<std::size_t>::max();
@@ -79,8 +77,10 @@ std::string common_obstacle(const loop_setting& to, const std::vector<initialisa
 std::vector<initialisation> initialisations_of(const triad_case& of) {
   switch (of.container) {
     case container::array:
+    case container::array_unaligned:
       return {initialisation::parallel, initialisation::serial};
     case container::vector:
+    case container::vector_iterator:
       return {initialisation::serial};
     case container::numa_expression:  // its owners, who initialise the elements, also do the work
       return {initialisation::allocator};
@@ -110,15 +110,14 @@ std::string obstacle_of(const triad_case& to) {
   const std::string name = name_of(loop_containers, to.container);
   if (std::string why = common_obstacle(to, initialisations_of(to)); !why.empty()) return why;
   if (to.length == 0) return "vectors must have at least 1 element";
-  const bool by_hand = to.container == container::object_array ||
-                       to.container == container::numa_expression || to.is_segmented_by_hand();
-  if (to.stores != store_kind::regular && by_hand) return name + " has regular stores only";
+  if (to.stores != store_kind::regular && to.stores_as_compilers_do())
+    return name + " has regular stores only";
   if (!to.is_segmented() && to.segments != 0) return name + " has no segments";
   if (!to.is_padded() && to.padding != 0) return name + " has no padding: only padded containers have";
   if (to.padding % sizeof(double) != 0) return "padding must be a multiple of 8 bytes";
   if (to.chunk == 0) return "";
   if (to.is_segmented()) return name + " has segments in place of chunks";
-  if (to.container == container::array || to.initialisation == initialisation::serial) return "";
+  if (to.is_array() || to.initialisation == initialisation::serial) return "";
   if (std::find(allocator_chunks.begin(), allocator_chunks.end(), to.chunk) == allocator_chunks.end()) {
     std::string known;
     for (const std::size_t chunk : allocator_chunks)
@@ -226,19 +225,23 @@ nlohmann::ordered_json settings_of(const relax_case& of) {
 std::unique_ptr<vector_loop> make_vector_loop(const triad_case& of) {
   switch (of.container) {
     case container::array:
+    case container::array_unaligned:
       return make_array_loop(of);
     case container::object_array:
       return make_object_array_loop(of);
     case container::vector:
+    case container::vector_iterator:
     case container::vector_numa:
       return make_std_vector_loop(of);
     case container::numa_vector:
     case container::numa_expression:
       return make_numa_vector_loop(of);
     case container::segmented:
+    case container::segmented_index:
     case container::segmented_iterator:
       return make_segmented_loop(of);
     case container::padded:
+    case container::padded_index:
     case container::padded_iterator:
     case container::padded_pieces:
       return make_padded_loop(of);

@@ -34,14 +34,18 @@ enum class vector_kernel {
 
 enum class loop_container {
   array,               ///< double*: the baseline, a plain loop with an OpenMP pragma
+  array_unaligned,     ///< the same, behind the beginning of a page as from `new[]`: thesis section 2.3
   object_array,        ///< objects that hold a double, allocated by new[]
-  vector,              ///< std::vector<double>
+  vector,              ///< std::vector<double>, by index
+  vector_iterator,     ///< the same, by iterators that are taken before the loop: thesis section 3.2
   vector_numa,         ///< std::vector<double, numa_allocator<double, chunk>>
   numa_vector,         ///< numa_vector<double, ...>, vectors through nearfar::transform
   numa_expression,     ///< the same, vectors through its arithmetic
   segmented,           ///< segmented_array<double>, vectors through nearfar::transform
+  segmented_index,     ///< the same, element by element with its `operator[]`
   segmented_iterator,  ///< the same, element by element with its iterators
   padded,              ///< segmented_array<double, padded_layout>, vectors through nearfar::transform
+  padded_index,        ///< the same, element by element with its `operator[]`
   padded_iterator,     ///< the same, element by element with its iterators
   padded_pieces,       ///< the same, loops over nearfar::pieces
 };
@@ -76,18 +80,26 @@ inline constexpr std::array<named<vector_kernel>, 5> vector_kernels{{
     {vector_kernel::stream_triad, "stream-triad", "a = b + s * c"},
 }};
 
-inline constexpr std::array<named<loop_container>, 11> loop_containers{{
+inline constexpr std::array<named<loop_container>, 15> loop_containers{{
     {loop_container::array, "array",
      "double*, a plain loop with an OpenMP pragma: the reference of all others"},
+    {loop_container::array_unaligned, "array.unaligned",
+     "the same, 16 bytes behind the beginning of a page, as from new[]"},
     {loop_container::object_array, "object-array", "objects that hold a double, from new[] (numa_new)"},
     {loop_container::vector, "vector", "std::vector<double>"},
+    {loop_container::vector_iterator, "vector.iterator",
+     "the same, by iterators that are taken before the loop, where vector is indexed"},
     {loop_container::vector_numa, "vector-numa", "std::vector<double, numa_allocator<double, chunk>>"},
     {loop_container::numa_vector, "numa_vector", "numa_vector<double>, through nearfar::transform"},
     {loop_container::numa_expression, "numa_vector-expression", "the same, through its arithmetic"},
     {loop_container::segmented, "segmented", "segmented_array<double>, through nearfar::transform"},
+    {loop_container::segmented_index, "segmented.index",
+     "the same, element by element with operator[] of the array"},
     {loop_container::segmented_iterator, "segmented-iterator",
      "the same, element by element with its iterators"},
     {loop_container::padded, "padded", "segmented_array<double, padded_layout>, through nearfar::transform"},
+    {loop_container::padded_index, "padded.index",
+     "the same, element by element with operator[] of the array"},
     {loop_container::padded_iterator, "padded-iterator", "the same, element by element with its iterators"},
     {loop_container::padded_pieces, "padded-pieces", "the same, by loops over nearfar::pieces"},
 }};
@@ -133,11 +145,17 @@ template <typename Value, std::size_t Count>
   return names;
 }
 
+/// Whether the container asks for pages itself, and so chooses where they are.
+[[nodiscard]] constexpr bool has_own_pages(loop_container of) noexcept {
+  return of != loop_container::object_array && of != loop_container::vector &&
+         of != loop_container::vector_iterator;
+}
+
 /// Settings of both kinds of cases.
 struct loop_setting {
   loop_container container = loop_container::array;
   loop_initialisation initialisation = loop_initialisation::parallel;
-  /// Of the containers that ask for pages themselves: not object_array, nor vector.
+  /// Of the containers that `has_own_pages` names.
   page_placement placement{};
   int threads = 1;
   pinning pin = pinning::parse("scatter");
@@ -154,17 +172,22 @@ struct triad_case : loop_setting {
   std::size_t padding = 0;   ///< bytes between segments of a padded array; 0 for pages of their own
   store_kind stores = store_kind::regular;
 
+  [[nodiscard]] bool is_array() const noexcept {
+    return container == loop_container::array || container == loop_container::array_unaligned;
+  }
   [[nodiscard]] bool is_padded() const noexcept {
-    return container == loop_container::padded || container == loop_container::padded_iterator ||
-           container == loop_container::padded_pieces;
+    return container == loop_container::padded || container == loop_container::padded_index ||
+           container == loop_container::padded_iterator || container == loop_container::padded_pieces;
   }
   [[nodiscard]] bool is_segmented() const noexcept {
     return is_padded() || container == loop_container::segmented ||
-           container == loop_container::segmented_iterator;
+           container == loop_container::segmented_index || container == loop_container::segmented_iterator;
   }
-  /// Whether the loop over segments is written by hand, so that it stores as compilers do.
-  [[nodiscard]] bool is_segmented_by_hand() const noexcept {
-    return is_segmented() && container != loop_container::segmented && container != loop_container::padded;
+  /// Whether the loop is written by hand in one form, which stores as compilers do.
+  [[nodiscard]] bool stores_as_compilers_do() const noexcept {
+    return container == loop_container::object_array || container == loop_container::vector_iterator ||
+           container == loop_container::numa_expression ||
+           (is_segmented() && container != loop_container::segmented && container != loop_container::padded);
   }
   [[nodiscard]] std::size_t segments_used() const noexcept {
     return segments != 0 ? segments : static_cast<std::size_t>(threads);

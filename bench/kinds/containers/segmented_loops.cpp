@@ -62,6 +62,17 @@ struct segmented_elements : segmented_vectors<Layout> {
   }
 };
 
+/// The same by operator[], which finds the segment of each element anew, from the beginning of the array.
+template <typename Layout>
+struct segmented_indices : segmented_vectors<Layout> {
+  template <typename Kernel, typename... In>
+  static void pass(const triad_case& of, segmented_array<double, Layout>& out, const In&... in) {
+    team(of.threads).for_each_block(of.length, 0, [&](index_range mine) {
+      for (std::size_t i = mine.first; i < mine.last; ++i) out[i] = Kernel()(in[i]...);
+    });
+  }
+};
+
 /// A loop over pointers for each piece that all vectors have in common.
 struct padded_pieces : segmented_vectors<padded_layout> {
   template <typename Kernel, typename... In>
@@ -89,14 +100,24 @@ struct padded_pieces : segmented_vectors<padded_layout> {
 }  // namespace
 
 std::unique_ptr<vector_loop> make_segmented_loop(const triad_case& of) {
-  return of.container == loop_container::segmented ? make_loop_of<segmented_vectors<contiguous_layout>>(of)
-                                                   : make_loop_of<segmented_elements<contiguous_layout>>(of);
+  switch (of.container) {
+    case loop_container::segmented:
+      return make_loop_of<segmented_vectors<contiguous_layout>>(of);
+    case loop_container::segmented_index:
+      return make_loop_of<segmented_indices<contiguous_layout>>(of);
+    case loop_container::segmented_iterator:
+      return make_loop_of<segmented_elements<contiguous_layout>>(of);
+    default:
+      return nullptr;
+  }
 }
 
 std::unique_ptr<vector_loop> make_padded_loop(const triad_case& of) {
   switch (of.container) {
     case loop_container::padded:
       return make_loop_of<segmented_vectors<padded_layout>>(of);
+    case loop_container::padded_index:
+      return make_loop_of<segmented_indices<padded_layout>>(of);
     case loop_container::padded_iterator:
       return make_loop_of<segmented_elements<padded_layout>>(of);
     case loop_container::padded_pieces:

@@ -42,10 +42,31 @@ struct std_vectors {
   static auto first(const container& in) { return in.begin(); }
 };
 
+/// Element i is *(begin + i), with each iterator taken before the loop. operator[] asks the vector for its
+/// begin at each element.
+///
+/// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, section 3.2.
+struct std_vectors_by_iterator : std_vectors<std::allocator<double>> {
+  template <typename Kernel, typename... In>
+  static void pass(const triad_case& of, container& out, const In&... in) {
+    pass_iterators<Kernel>(of, out.begin(), in.begin()...);
+  }
+
+ private:
+  template <typename Kernel, typename Out, typename... In>
+  static void pass_iterators(const triad_case& of, Out out, In... in) {
+    raw_for(of.threads, of.chunk, of.length, [=](std::size_t index) {
+      const auto i = static_cast<std::ptrdiff_t>(index);
+      *(out + i) = Kernel()(*(in + i)...);
+    });
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<vector_loop> make_std_vector_loop(const triad_case& of) {
   if (of.container == loop_container::vector) return make_loop_of<std_vectors<std::allocator<double>>>(of);
+  if (of.container == loop_container::vector_iterator) return make_loop_of<std_vectors_by_iterator>(of);
   // A single thread does not need the allocator's chunk.
   if (of.chunk == 0 || of.initialisation == loop_initialisation::serial)
     return make_loop_of<std_vectors<numa_allocator<double>>>(of);

@@ -11,6 +11,7 @@
 
 #include "bench/kinds/containers/kernels.hpp"
 #include "bench/kinds/containers/loop_case.hpp"
+#include "nearfar/memory/pages.hpp"
 
 namespace nearfar::bench {
 
@@ -25,6 +26,8 @@ class vector_loop {
   virtual void run(std::int64_t passes) = 0;
   /// Whether all vectors hold what they must after any number of passes but none.
   [[nodiscard]] virtual bool verify() const = 0;
+  /// Bytes from the beginning of a page to the first element of the output.
+  [[nodiscard]] virtual std::size_t offset_in_page() const = 0;
 };
 
 /// `Vectors` says how one kind of container is made, filled, worked on and read:
@@ -52,6 +55,10 @@ class vector_loop_of final : public vector_loop {
         if (*element != (k == 0 ? final_value(Kernel::kind, i) : initial_value(k, i))) return false;
     }
     return true;
+  }
+
+  [[nodiscard]] std::size_t offset_in_page() const override {
+    return reinterpret_cast<std::uintptr_t>(std::addressof(*Vectors::first(vectors_[0]))) % page_size();
   }
 
  private:
