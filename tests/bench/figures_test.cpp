@@ -104,6 +104,49 @@ TEST(figures, have_every_point_that_a_claim_names) {
     }
 }
 
+TEST(figures, of_chunks_show_aligned_and_unaligned_arrays_with_the_same_chunks) {
+  std::set<std::size_t> aligned;
+  std::set<std::size_t> unaligned;
+  for (const figure_case& point : figure("2.7").cases(machine({1, 2}, 2, 1))) {
+    const triad_case& of = triad_of(point);
+    if (of.container == loop_container::array) aligned.insert(of.chunk);
+    if (of.container == loop_container::array_unaligned) unaligned.insert(of.chunk);
+  }
+  EXPECT_FALSE(aligned.empty());
+  EXPECT_EQ(unaligned, aligned);
+}
+
+TEST(claims, on_indices_and_alignment_are_judged_by_the_ratio_of_two_curves) {
+  struct expected {
+    const char* begin;  // of the claim
+    const char* curve;
+    double holds;  // times the other curve
+    std::vector<double> differ;
+  };
+  const figure_machine on = machine({1, 2}, 2, 2);
+  const std::vector<loop_claim> claims = stengel2007_claims(on);
+  for (const expected& each :
+       {expected{"2.7: unaligned", "array.unaligned, 2 threads", 0.9, {0.8, 1}},
+        expected{"3.3: in cache an iterator", "vector.iterator, 1 thread", 2, {1, 3}},
+        expected{"3.3: in memory an iterator", "vector.iterator, 1 thread", 1.2, {1, 2}},
+        expected{"3.7: in cache its iterator", "padded-iterator, 1 thread", 2, {1, 3}}}) {
+    const auto found = std::find_if(claims.begin(), claims.end(), [&](const loop_claim& one) {
+      return one.what.text.rfind(each.begin, 0) == 0;
+    });
+    ASSERT_NE(found, claims.end()) << each.begin;
+    EXPECT_EQ(found->needs_domains, std::string(each.curve).rfind("array", 0) == 0) << each.begin;
+    const auto holds_with = [&](double times) {
+      return judge(found->what,
+                   [&](const place_found& where, const std::string& /*column*/) -> std::optional<double> {
+                     return where.object == each.curve ? 1000 * times : 1000;
+                   })
+          .holds;
+    };
+    EXPECT_EQ(holds_with(each.holds), true) << each.begin;
+    for (const double times : each.differ) EXPECT_EQ(holds_with(times), false) << each.begin << times;
+  }
+}
+
 TEST(figures, that_need_several_domains_say_what_one_domain_cannot_show) {
   for (const figure_definition& each : stengel2007()) {
     if (each.needs_domains) {

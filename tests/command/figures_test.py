@@ -97,6 +97,7 @@ class Figures(unittest.TestCase):
         _, *of_chunks = records(folder / "figure-2.7.jsonl")
         self.assertTrue({0, 8, 512} <= {sample["chunk"] for sample in of_chunks})
         self.assertEqual({sample["threads"] for sample in of_chunks}, {1} if self.serial else {2})
+        self.assertEqual({sample["container"] for sample in of_chunks}, {"array", "array.unaligned", "vector-numa"})
         _, *of_segments = records(folder / "figure-3.8.jsonl")
         self.assertEqual({sample["length"] for sample in of_segments}, {3**10})
         self.assertTrue({1, 3, 9, 81} <= {sample["segments"] for sample in of_segments})

@@ -147,10 +147,11 @@ std::vector<figure_case> figure_2_7(const figure_machine& on) {
   };
   std::vector<figure_case> cases;
   for (const std::size_t chunk : chunks)
-    for (const loop_container container : {loop_container::array, loop_container::vector_numa}) {
+    for (const loop_container container :
+         {loop_container::array, loop_container::array_unaligned, loop_container::vector_numa}) {
       triad_case of = best_triad(container, threads, length);
       of.chunk = chunk;
-      if (container == loop_container::array || has_allocator(chunk))
+      if (of.is_array() || has_allocator(chunk))
         add(cases, fmt::format("{}, {}", name_of(container), counted(threads)), of);
     }
   return cases;
@@ -181,7 +182,8 @@ std::vector<figure_case> figure_3_2(const figure_machine& on) {
 }
 
 std::vector<figure_case> figure_3_3(const figure_machine& on) {
-  return over_lengths(on, {loop_container::array, loop_container::vector, loop_container::vector_numa});
+  return over_lengths(on, {loop_container::array, loop_container::vector, loop_container::vector_iterator,
+                           loop_container::vector_numa});
 }
 
 std::vector<figure_case> figure_3_4(const figure_machine& on) {
@@ -191,8 +193,19 @@ std::vector<figure_case> figure_3_4(const figure_machine& on) {
 std::vector<figure_case> figure_3_7(const figure_machine& on) {
   // The thesis' naive loop is that of padded_iterator on one thread: its iterator tests for the end of its
   // segment, and has one segment.
-  return over_lengths(on, {loop_container::array, loop_container::segmented,
-                           loop_container::segmented_iterator, loop_container::padded_iterator});
+  std::vector<figure_case> cases =
+      over_lengths(on, {loop_container::array, loop_container::segmented, loop_container::segmented_index,
+                        loop_container::segmented_iterator, loop_container::padded_index,
+                        loop_container::padded_iterator});
+  // Behind the first segment an index needs a division.
+  constexpr std::size_t segments = 8;
+  for (const loop_container container : {loop_container::padded_index, loop_container::padded_iterator})
+    for (const std::size_t length : lengths(on)) {
+      triad_case of = best_triad(container, 1, length);
+      of.segments = segments;
+      add(cases, fmt::format("{}, 1 thread, {} segments", name_of(container), segments), of);
+    }
+  return cases;
 }
 
 std::vector<figure_case> figure_3_8(const figure_machine& on) {
@@ -275,16 +288,17 @@ constexpr std::array<figure_definition, 13> figures{{
      "caches "
      "they share, and no more",
      figure_2_6},
-    {"2.7", "Chunks of the static schedule", figure_axis::chunk, true,
+    {"2.7", "Chunks of the static schedule, in aligned and unaligned arrays", figure_axis::chunk, true,
      "small chunks cause no nonlocal accesses here: their cost is short loops and shared cache lines",
      figure_2_7},
     {"3.2", "Arrays of objects from standard new[] and from numa_new", figure_axis::length, true,
      "both put the pages into the same memory, so the gain of the placement does not show", figure_3_2},
-    {"3.3", "std::vector with standard allocator and numa_allocator", figure_axis::length, true,
+    {"3.3", "std::vector with standard allocator, by index and iterator, and with numa_allocator",
+     figure_axis::length, true,
      "both put the pages into the same memory, so the gain of the placement does not show", figure_3_3},
     {"3.4", "numa_vector, std::vector with numa_allocator, and the array", figure_axis::length, false,
      shared_bandwidth, figure_3_4},
-    {"3.7", "segmented_array through algorithms and through iterators, and the array", figure_axis::length,
+    {"3.7", "segmented_array through algorithms, iterators and indices, and the array", figure_axis::length,
      false, shared_bandwidth, figure_3_7},
     {"3.8", "The number of segments at a fixed length of the vectors", figure_axis::segments, false, "",
      figure_3_8},
