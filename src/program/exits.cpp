@@ -1,5 +1,6 @@
 #include "exits.hpp"
 
+#include <cxxabi.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -141,7 +142,7 @@ void __assert_fail(const char* assertion, const char* file, unsigned line, const
 }
 
 /// An exception that nobody catches is reported where it was thrown.
-[[noreturn]] void __cxa_throw(void* thrown, void* type, void (*destroy)(void*)) {
+void __cxa_throw(void* thrown, std::type_info* type, void (*destroy)(void*)) {
   if (is_inside && current != nullptr) current->last_access = __builtin_return_address(0);
   in_libc<void(void*, void*, void (*)(void*))>("__cxa_throw")(thrown, type, destroy);
   __builtin_unreachable();

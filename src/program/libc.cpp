@@ -1,4 +1,10 @@
 // Functions of libc that would make executions differ: output, input, time, random numbers.
+
+// Without libc's inline definitions of some of them.
+#ifndef __NO_INLINE__
+#define __NO_INLINE__  // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+#endif
+
 #include <sys/time.h>
 #include <sys/types.h>
 #include <unistd.h>

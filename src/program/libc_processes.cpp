@@ -119,7 +119,7 @@ int execlp(const char*, const char*, ...) noexcept { refuse("execlp", no_program
 int execle(const char*, const char*, ...) noexcept { refuse("execle", no_programs, NEARFAR_CALLER); }
 
 int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* files,
-                const posix_spawnattr_t* how, char* const* arguments, char* const* variables) noexcept {
+                const posix_spawnattr_t* how, char* const* arguments, char* const* variables) {
   static auto* const original =
       in_libc<int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
                   char* const*, char* const*)>("posix_spawn");
@@ -128,7 +128,7 @@ int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions
 }
 
 int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_actions_t* files,
-                 const posix_spawnattr_t* how, char* const* arguments, char* const* variables) noexcept {
+                 const posix_spawnattr_t* how, char* const* arguments, char* const* variables) {
   static auto* const original =
       in_libc<int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
                   char* const*, char* const*)>("posix_spawnp");
