@@ -57,7 +57,7 @@ std::vector<paper> papers() { return {uffmann2022(), schmid2016(), paznikov2023(
 
 TEST(papers, measure_all_that_their_claims_are_about) {
   for (const paper& of : papers())
-    for (const claim& each : of.claims) {
+    for (const claim& each : of.claims()) {
       int asked = 0;
       const finding_at found = [&](const place_found& where,
                                    const std::string& /*column*/) -> std::optional<double> {
@@ -89,7 +89,7 @@ TEST(papers, name_each_analysis_once) {
 TEST(papers, state_each_claim_once) {
   for (const paper& of : papers()) {
     std::set<std::string> texts;
-    for (const claim& each : of.claims) EXPECT_TRUE(texts.insert(each.text).second) << each.text;
+    for (const claim& each : of.claims()) EXPECT_TRUE(texts.insert(each.text).second) << each.text;
   }
 }
 

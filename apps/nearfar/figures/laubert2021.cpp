@@ -272,7 +272,7 @@ paper laubert2021() {
           .procedure = "1 to 64 senders, one by one",
           .shapes = by_senders,
           .full_shapes = by_all_senders,
-          .claims = claims()};
+          .claims = claims};
 }
 
 }  // namespace nearfar::command

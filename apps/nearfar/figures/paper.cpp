@@ -249,20 +249,21 @@ std::string effort_of(const paper& of, const paper_options& options) {
 
 /// A line of --list: name and title, and the number of claims that the analysis is judged by.
 void print_listed(const paper& of, const analysis& what) {
-  const auto claims = std::ranges::count(of.claims, what.name, &claim::analysis);
+  const std::vector<claim> all = of.claims ? of.claims() : std::vector<claim>{};
+  const auto claims = std::ranges::count(all, what.name, &claim::analysis);
   const std::string counted = claims == 0 ? "" : fmt::format(" ({} claim{})", claims, claims == 1 ? "" : "s");
   fmt::print("{:<16}  {}{}\n", what.name, what.title, counted);
 }
 
 /// Prints what is claimed, and leaves it in a file for the page.
 std::optional<std::string> judge_claims(const paper& of, const paper_options& options) {
-  if (of.claims.empty()) return std::nullopt;
+  if (!of.claims) return std::nullopt;
   const findings all(of, options);
   const finding_at found = [&](const place_found& where, const std::string& column) {
     return all.median_of(where, column);
   };
   std::vector<verdict_on_claim> verdicts;
-  for (const claim& each : of.claims) verdicts.push_back(judge(each, found));
+  for (const claim& each : of.claims()) verdicts.push_back(judge(each, found));
   // One repetition shows no spread, so its figures decide nothing.
   if (options.repetitions == 1)
     for (verdict_on_claim& each : verdicts) each.holds.reset();

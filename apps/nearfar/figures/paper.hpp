@@ -51,7 +51,7 @@ struct paper {
   std::function<std::vector<shape>(int most_ranks, int ranks_per_node)> shapes;
   /// The same with --full, if they are others then.
   std::function<std::vector<shape>(int most_ranks, int ranks_per_node)> full_shapes{};
-  std::vector<claim> claims{};
+  std::function<std::vector<claim>()> claims{};  ///< called where they are judged or counted
   /// Of the page of what real ranks did; empty: they are not asked.
   std::string title_on_mpi{};
   bool has_fixed_shapes = false;  ///< for any --ranks-per-node

@@ -123,7 +123,7 @@ paper paznikov2023() {
           .procedure = "10,000 operations of each process",
           .full_values = {{"operations", {"10000"}}},
           .shapes = by_nodes,
-          .claims = claims()};
+          .claims = claims};
 }
 
 }  // namespace nearfar::command

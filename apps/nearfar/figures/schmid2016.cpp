@@ -219,7 +219,7 @@ paper schmid2016() {
           .values = {{"duration", {"0.005"}}},
           .quick_values = {{"duration", {"0.0005"}}},
           .shapes = fourfold,
-          .claims = claims()};
+          .claims = claims};
 }
 
 }  // namespace nearfar::command

@@ -1005,7 +1005,7 @@ paper described() {
       .full_repetitions = 8,
       .full_values = {{"duration", {"1"}}, {"lock_count", {"1000"}}},
       .shapes = [](int, int) { return ecsb_nodes; },
-      .claims = claims(),
+      .claims = claims,
       .title_on_mpi = "A. Uffmann, 2022: locks over RMA, its experiments, on MPI, with the ranks of this run",
       .has_fixed_shapes = true,
       .published = published_points};
