@@ -381,8 +381,8 @@ class Fit(InEmptyFolder):
         machine["transfers"]["remote"]["message"]["latency"] *= 2
         (self.folder / "start.json").write_text(json.dumps(machine))
         fit = ["sim", "fit", "--machine", "start.json", *files, *self.FEW, "--evaluations"]
-        self.succeed(*fit, "18", "--output", "fitted.json")
-        self.succeed(*fit, "18", "--output", "again.json")
+        self.succeed(*fit, "6", "--output", "fitted.json")
+        self.succeed(*fit, "6", "--output", "again.json")
         self.assertEqual((self.folder / "fitted.json").read_text(), (self.folder / "again.json").read_text())
         self.assertLess(self.deviation("fitted.json"), self.deviation("start.json"))
 
