@@ -50,7 +50,7 @@ void execution::restart() {
   last_return_ = 0;
   open_operations_ = 0;
   has_crashed_.assign(has_crashed_.size(), 0);
-  has_crash_ = is_blocked_by_crash_ = false;
+  has_crash_ = is_blocked_by_crash_ = ends_in_waits_ = false;
   ranks_.assign(ranks_.size(), {});
   ended_ = at_barrier_ = 0;
   start([this](engine::world& w) { program_->body(w, *this); });
@@ -221,10 +221,12 @@ bool execution::is_over() {
     return waits_for_past(one) || (one.is_delivery() && has_crashed(one.rank));
   });
   if (nobody_can_go_on && !is_all_done()) {
-    if (!has_crash_ || program_->is_nonblocking)
-      report_deadlock();
-    else
+    if (has_crash_ && !program_->is_nonblocking)
       is_blocked_by_crash_ = enabled().empty();
+    else if (may_wait_for_ever())
+      ends_in_waits_ = enabled().empty();
+    else
+      report_deadlock();
   } else if (!enabled().empty() && is_livelock()) {
     report_livelock();
   }
@@ -260,6 +262,20 @@ void execution::judge_history() {
       why_undecided_ = std::move(said.text).value_or("");
   } catch (...) {
     report_thrown("the judge of the history");
+  }
+}
+
+bool execution::may_wait_for_ever() {
+  if (!program_->judge_of_waits) return false;
+  for (int rank = 0; rank < size(); ++rank)
+    if (!is_done(rank) && state(rank).at != where::at_barrier && !history_.has_pending(rank)) return false;
+  try {
+    judgement said = program_->judge_of_waits(history_);
+    if (!said.is_decided) why_undecided_ = std::move(said.text).value_or("");
+    return !said.is_wrong();
+  } catch (...) {
+    report_thrown("the judge of waits");
+    return false;
   }
 }
 

@@ -160,6 +160,8 @@ class execution final : public engine::team, public monitor, public shared_memor
   [[nodiscard]] const std::optional<std::string>& why_undecided() const noexcept { return why_undecided_; }
   /// Whether a run that is over has left somebody waiting for a rank that has crashed.
   [[nodiscard]] bool is_blocked_by_crash() const noexcept { return is_blocked_by_crash_; }
+  /// Whether a run that is over has left ranks waiting that may wait for ever (`program::judge_of_waits`).
+  [[nodiscard]] bool ends_in_waits() const noexcept { return ends_in_waits_; }
   /// Reports the exception that is being handled as a violation, or throws `std::bad_alloc` on.
   void report_thrown(const std::string& by);
   /// Whether no step is left to take, or a fault was found; a deadlock and too many steps are recorded here.
@@ -326,8 +328,12 @@ class execution final : public engine::team, public monitor, public shared_memor
   void show(std::string operation, const std::uint64_t* cell, int acts_on, touched values, bool writes,
             int issued_after, const std::source_location& at);
 
-  /// Some rank has not ended, and no rank can go on except those whose wait only an old value can end.
+  // Some rank has not ended, and no rank can go on except those whose wait only an old value can end.
+
+  /// Whether each rank that has not ended waits at a barrier, or in an operation that has to wait.
+  [[nodiscard]] bool may_wait_for_ever();
   void report_deadlock();
+
   void report_livelock();
   [[nodiscard]] bool is_livelock() const;
   /// Called at the end of a run.
@@ -373,6 +379,7 @@ class execution final : public engine::team, public monitor, public shared_memor
   std::vector<char> has_crashed_;
   bool has_crash_ = false;
   bool is_blocked_by_crash_ = false;
+  bool ends_in_waits_ = false;
   event_set nothing_;  // happens before a crash
   int ended_ = 0;
   int at_barrier_ = 0;

@@ -335,8 +335,8 @@ class search_of_traces {
       push({.from = std::move(next), .chosen = chosen});
       take(path_->back());
     }
-    // A rank that waits for a crashed one may go on where its step comes earlier. So may the operations that
-    // the crashed rank was to carry out.
+    // A rank that waits for ever may go on where its step comes earlier. So may the operations that a crashed
+    // rank was to carry out.
     if (!run_->found() && how_->reduce == reduction::source_sets)
       for (const process& one : run_->blocked()) reverse_races_of(one);
     return true;
@@ -476,6 +476,7 @@ void add(report& to, report&& one) {
   to.pruned += one.pruned;
   to.steps += one.steps;
   to.blocked += one.blocked;
+  to.waiting += one.waiting;
   if (to.undecided == 0) to.why_undecided = std::move(one.why_undecided);
   to.undecided += one.undecided;
   to.traces.merge(one.traces);

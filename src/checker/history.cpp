@@ -97,6 +97,11 @@ void history::append(const history& other) {
   last_stamp_ = std::max(last_stamp_, other.last_stamp_);
 }
 
+bool history::has_pending(int process) const {
+  const auto known = processes_.find(process);
+  return known != processes_.end() && is_inside(known->second);
+}
+
 const operation& history::last_of(int process) const {
   const auto known = processes_.find(process);
   if (known == processes_.end())

@@ -41,6 +41,7 @@ struct cannot_start {
 /// Notes how a run ended that has come to its end without a fault.
 inline void note_how_it_ended(const execution& run, report& result) {
   if (run.is_blocked_by_crash()) ++result.blocked;
+  if (run.ends_in_waits()) ++result.waiting;
   if (!run.why_undecided()) return;
   if (result.undecided++ == 0) result.why_undecided = *run.why_undecided();
 }

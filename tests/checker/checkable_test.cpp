@@ -227,6 +227,47 @@ TEST(checkable, accept_what_is_like_plans_that_are_refused) {
   expect_right(channel, "rendezvous", "close, reopen; send 1 | receive");
 }
 
+/// In each of these plans some schedules end with ranks that have to wait, as the object should.
+TEST(checkable, may_wait_for_what_no_rank_brings) {
+  const auto expect_waits = [](checked_kind kind, const std::string& name, const std::string& plan,
+                               bool always = false) {
+    EXPECT_EQ(refusal_of(kind, name, plan), "") << name << ", " << plan;
+    const checker::report result = checked_in_part(with_plan(kind, name, plan));
+    EXPECT_EQ(result.found.has_value(), always) << name << ", " << plan;
+    if (always && result.found) EXPECT_EQ(result.found->what, fault::unreached) << result.found->text;
+    if (!always && result.found) ADD_FAILURE() << result.found->text;
+    EXPECT_GT(result.waiting, 0U) << name << ", " << plan;
+    EXPECT_EQ(result.waiting == result.executions, always) << name << ", " << plan;
+  };
+  for (const checkable& object : checkables(checked_kind::queue))
+    if (object.plans && object.is_sound && object.name != "spsc_queue")
+      expect_waits(checked_kind::queue, object.name, "push 1, pop | pop, push 2");
+  for (const std::string name : {"ring", "parking", "segments.fixed"}) {
+    expect_waits(checked_kind::channel, name, "send 1, receive | receive, send 2");
+    expect_waits(checked_kind::channel, name, "receive | send 1 | try_receive");
+    expect_waits(checked_kind::channel, name, "send 1, send 2 | try_receive");
+    expect_waits(checked_kind::channel, name, "send 1, send 2 |", true);
+  }
+  expect_waits(checked_kind::channel, "rendezvous", "send 1 | send 2 | receive");
+  expect_waits(checked_kind::channel, "rendezvous", "send 1 | receive | try_receive");
+}
+
+/// A lost wake-up leaves a rank waiting that need not wait.
+TEST(checkable, that_lose_a_wake_up_deadlock) {
+  const check_case of = with_plan(checked_kind::channel, "parking", "receive | send 1 | try_receive");
+  const checker::program what = find_checkable(of.object, of.kind)->program(of);
+  checker::options how = options_of(of);
+  how.most_steps = 2000;
+  int deadlocks = 0;
+  for (const checker::mutation& one : mutations_of(what, how, "nearfar/", 20)) {
+    if (one.how != checker::change::dropped || one.operation != "unpark") continue;
+    how.broken = one;
+    const checker::report result = check(what, how);
+    deadlocks += result.found && result.found->what == fault::deadlock ? 1 : 0;
+  }
+  EXPECT_GT(deadlocks, 0);
+}
+
 TEST(checkable, refuse_what_an_object_cannot_carry_out) {
   EXPECT_EQ(refusal_of(checked_kind::queue, "ticket_queue", "push 1 | try_pop"), "");
   EXPECT_NE(refusal_of(checked_kind::queue, "spsc_queue", "push 1 | try_pop").find("only rank 1 pushes"),
@@ -310,6 +351,41 @@ checker::operation done(int method, checker::value_list arguments, checker::valu
 }
 
 }  // namespace
+
+TEST(closable_queues, wait_only_where_they_must) {
+  using enum queue_status;
+  using checker::linearizability;
+  const auto pending = [](int method, checker::value_list arguments) {
+    return checker::operation{.process = 1, .method = method, .arguments = arguments, .called = 2};
+  };
+  const checker::operation pushed = done(closable_queue::push, {1}, closable_queue::result_of(success), 1);
+  const checker::operation popped = done(closable_queue::try_pop, {}, closable_queue::result_of_pop(1), 4);
+  const checker::operation closed = done(closable_queue::close, {}, {}, 6);
+  const checker::operation pops = pending(closable_queue::pop, {});
+  const checker::operation pushes = pending(closable_queue::push, {2});
+  const closable_queue one(1);
+  const auto may_wait = [](const std::vector<checker::operation>& all, const closable_queue& initial) {
+    checker::history what;
+    for (const checker::operation& each : all) {
+      what.call(each.process, 0, each.method, each.arguments, each.called);
+      if (each.returned) what.returned(each.process, each.returned->result, each.returned->at);
+    }
+    return checker::may_wait(what, initial);
+  };
+  EXPECT_EQ(may_wait({pops}, one), linearizability::yes) << "nobody pushed";
+  EXPECT_EQ(may_wait({pushed, pops}, one), linearizability::no) << "the value is there";
+  EXPECT_EQ(may_wait({pushed, popped, pops}, one), linearizability::yes) << "another took it";
+  EXPECT_EQ(may_wait({pushed, pushes}, one), linearizability::yes) << "no room";
+  EXPECT_EQ(may_wait({pushed, popped, pushes}, one), linearizability::no) << "room again";
+  EXPECT_EQ(may_wait({pushed, pushes}, closable_queue(2)), linearizability::no) << "room for two";
+  EXPECT_EQ(may_wait({closed, pops}, one), linearizability::no) << "closed";
+  EXPECT_EQ(may_wait({pushed, closed, pushes}, one), linearizability::no) << "closed";
+  EXPECT_EQ(may_wait({pending(closable_queue::try_pop, {})}, one), linearizability::no) << "never waits";
+  EXPECT_EQ(may_wait({popped, pops}, one), linearizability::no) << "no order explains what returned";
+  const closable_queue roomy(closable_queue::unbounded, closable_queue::fullness::said_early, 1);
+  EXPECT_EQ(may_wait({pushed, pushes}, roomy), linearizability::yes) << "may have room for one only";
+  EXPECT_EQ(may_wait({pushes}, roomy), linearizability::no);
+}
 
 TEST(closable_queues, are_fifo_and_lose_nothing) {
   using enum queue_status;

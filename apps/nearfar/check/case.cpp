@@ -80,6 +80,8 @@ std::string obstacle(const check_case& of) {
     return fmt::format("--home must be a rank, 0 to {}, not {}", of.ranks - 1, of.home);
   if (of.crashes < 0 || of.crashes > of.ranks)
     return fmt::format("--crashes must be 0 to the number of ranks, {}, not {}", of.ranks, of.crashes);
+  if (of.early_wakes < 0 || of.early_wakes > most_early_wakes)
+    return fmt::format("--early-wakes must be 0 to {}, not {}", most_early_wakes, of.early_wakes);
   if (of.capacity > most_capacity)
     return fmt::format("--capacity must be 1 to {}, not {}", most_capacity, of.capacity);
   const int least_passes = of.readers == 0 ? 1 : 0;
@@ -96,8 +98,12 @@ std::string readers_text(const check_case& of) {
   return fmt::format(", {} of them {}", of.readers, of.readers == 1 ? "a reader" : "readers");
 }
 
-std::string crashes_text(const check_case& of) {
-  return of.crashes == 0 ? "" : fmt::format(", {} may crash", counted(of.crashes, "rank"));
+std::string liberties_text(const check_case& of) {
+  std::string text;
+  if (of.crashes != 0) text += fmt::format(", {} may crash", counted(of.crashes, "rank"));
+  if (of.early_wakes != 0)
+    text += fmt::format(", each rank may wake early {}", counted(of.early_wakes, "time"));
+  return text;
 }
 
 std::size_t usual_step_limit(const check_case& of) {
@@ -116,6 +122,7 @@ checker::options options_of(const check_case& of) {
   how.conflict = of.conflict;
   how.promised = of.promised;
   how.crashes = of.crashes;
+  how.most_early_wakes = of.early_wakes;
   how.by = of.tier;
   how.most_steps = of.step_limit != 0 ? of.step_limit : usual_step_limit(of);
   how.seed = of.seed;
@@ -137,6 +144,7 @@ std::string arguments_of(const check_case& of) {
     text += fmt::format(" --conflicts {}", name_in(conflict_names, of.conflict));
   if (of.promised != usual.promised) text += fmt::format(" --promises {}", promises_text(of.promised));
   if (of.crashes != usual.crashes) text += fmt::format(" --crashes {}", of.crashes);
+  if (of.early_wakes != usual.early_wakes) text += fmt::format(" --early-wakes {}", of.early_wakes);
   if (of.try_first) text += " --try-first";
   if (of.home != usual.home) text += fmt::format(" --home {}", of.home);
   if (of.max_local_passes != usual.max_local_passes)

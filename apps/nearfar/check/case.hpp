@@ -18,6 +18,7 @@ namespace nearfar::command {
 inline constexpr int most_checked_ranks = 64;
 /// Of a queue or channel; searches of larger ones show nothing more.
 inline constexpr std::size_t most_capacity = 1024;
+inline constexpr int most_early_wakes = 8;
 
 /// Kinds of objects that the command checks. Ranks acquire and release locks of either kind; on other objects
 /// they carry out plans.
@@ -47,7 +48,8 @@ struct check_case {
   checker::near_model near = checker::near_model::release_acquire;
   checker::conflicts conflict = checker::conflicts::reported;
   checker::promises promised{};
-  int crashes = 0;  ///< ranks that may stop for good
+  int crashes = 0;      ///< ranks that may stop for good
+  int early_wakes = 0;  ///< of each rank
   checker::search tier = checker::search::exhaustive;
   std::size_t step_limit = 0;  ///< of one schedule; 0 for `usual_step_limit`
   // Of random schedules.
@@ -115,8 +117,8 @@ template <typename Value, std::size_t Count>
 /// ", 1 of them a reader"; nothing if all write or exclude one another.
 [[nodiscard]] std::string readers_text(const check_case& of);
 
-/// ", one rank may crash"; nothing if none may.
-[[nodiscard]] std::string crashes_text(const check_case& of);
+/// ", 1 rank may crash", ", each rank may wake early once"; nothing if none may.
+[[nodiscard]] std::string liberties_text(const check_case& of);
 
 /// The ranks in order, evenly over the nodes and two NUMA domains of each: three on two nodes are 0 and 1,
 /// and 2. Throws `nearfar::error`

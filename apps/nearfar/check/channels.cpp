@@ -182,6 +182,17 @@ std::optional<std::string> lonely_message(const history& what) {
   return std::nullopt;
 }
 
+/// Whether one rank waits to send and another to receive.
+bool two_could_meet(const history& what) {
+  const auto waits = [&](int method) {
+    const auto all = what.operations();
+    return std::any_of(all.begin(), all.end(), [&](const checker::operation& one) {
+      return one.is_pending() && one.method == method;
+    });
+  };
+  return waits(closable_queue::push) && waits(closable_queue::pop);
+}
+
 std::size_t channel_capacity(const check_case& of) {
   if (meets(of.object)) return 0;
   return of.capacity == 0 ? 1 : of.capacity;
@@ -202,9 +213,14 @@ checker::program channel_program(const check_case& of, const checked_strategy& s
   const bool meet = meets(of.object);
   const auto full = strategy.says_full_early || meet ? closable_queue::fullness::said_early
                                                      : closable_queue::fullness::exact;
-  const auto judge =
-      checker::linearizable_by(channel_specification(std::max<std::size_t>(capacity, 1), full));
-  result.judge = [judge, meet](const history& what) -> checker::judgement {
+  const channel_specification expected(std::max<std::size_t>(capacity, 1), full, capacity);
+  result.judge_of_waits = [may_wait = checker::may_wait_by(expected), meet](const history& what) {
+    if (meet && two_could_meet(what))
+      return checker::judgement(std::optional<std::string>("two ranks could meet"));
+    return may_wait(what);
+  };
+  result.judge = [judge = checker::linearizable_by(expected),
+                  meet](const history& what) -> checker::judgement {
     checker::judgement said = judge(what);
     if (said.is_wrong() || !meet) return said;
     // Such a message is wrong, whatever a queue would permit.

@@ -279,7 +279,7 @@ void print_absent(checked_kind kind, const check_command_options& options) {
 void print_head(const check_command_options& options, const check_case& common) {
   const bool is_random = common.tier == checker::search::random;
   fmt::print("# nearfar check, {}: {}, near cells {}{}\n", name_in(tier_names, common.tier),
-             shape_text(common), name_in(near_names, common.near), crashes_text(options.of));
+             shape_text(common), name_in(near_names, common.near), liberties_text(options.of));
   if (options.of.conflict == checker::conflicts::enacted)
     fmt::print(
         "# conflicts are no faults here, but what comes of them is: writes come again until their flush\n");
@@ -525,6 +525,7 @@ int run_check_command(const CLI::App& command, check_command_options options) {
                                         "--conflicts",
                                         "--promises",
                                         "--crashes",
+                                        "--early-wakes",
                                         "--jobs",
                                         "--readers"};
   options.has_nodes = command.count("--nodes") != 0;
@@ -641,6 +642,11 @@ void add_bounds(CLI::App& command, check_command_options& options) {
       ->capture_default_str();
   command.add_option("--crashes", options.of.crashes, "Ranks that may stop for good, each at any step")
       ->check(whole_number(0, most_checked_ranks))
+      ->capture_default_str();
+  command
+      .add_option("--early-wakes", options.of.early_wakes,
+                  "Times that each rank may wake from a sleep untold, as futex(2) permits")
+      ->check(whole_number(0, most_early_wakes))
       ->capture_default_str();
   command
       .add_option("--tier", options.tier,

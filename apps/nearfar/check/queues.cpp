@@ -81,7 +81,9 @@ checker::program queue_program(const check_case& of, const bench::queue_entry& e
   // How many elements get in differs from queue to queue, and is no more than a least number.
   const auto full =
       parameters.capacity < enough ? closable_queue::fullness::said_early : closable_queue::fullness::exact;
-  result.judge = checker::linearizable_by(closable_queue(closable_queue::unbounded, full));
+  const closable_queue expected(closable_queue::unbounded, full, parameters.capacity);
+  result.judge = checker::linearizable_by(expected);
+  result.judge_of_waits = checker::may_wait_by(expected);
   return result;
 }
 

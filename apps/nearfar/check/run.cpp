@@ -26,6 +26,7 @@ nlohmann::ordered_json record_of(const checked& one) {
   record.update(to_json(one.of));
   record["executions"] = one.result.executions;
   record["blocked"] = one.result.blocked;
+  record["waiting"] = one.result.waiting;
   record["pruned"] = one.result.pruned;
   record["steps"] = one.result.steps;
   record["complete"] = one.result.complete;
@@ -85,6 +86,8 @@ std::string result_text(const checked& one, const check_case& common) {
   else if (one.is_incomplete)
     text += " before the limit";
   if (one.result.blocked != 0) text += fmt::format("; {} end blocked by a crash", one.result.blocked);
+  if (one.result.waiting != 0)
+    text += fmt::format("; in {} ranks wait for what no rank brings", one.result.waiting);
   if (one.of.nodes != common.nodes) text += "; on one node";
   if (one.of.tier != common.tier || one.of.near != common.near)
     text += fmt::format("; {} schedules, near cells {}", name_in(tier_names, one.of.tier),

@@ -159,6 +159,7 @@ check_case parse_case(const nlohmann::json& object, const std::string& file) {
   of.near = named_member(object, "near", near_names, file);
   of.conflict = named_member(object, "conflicts", conflict_names, file);
   if (object.contains("crashes")) of.crashes = member<int>(object, "crashes", file);
+  if (object.contains("early_wakes")) of.early_wakes = member<int>(object, "early_wakes", file);
   const auto promised = parse_promises(member<std::string>(object, "promises", file));
   if (!promised) throw error(fmt::format("'{}' is no schedule: 'promises' names an unknown one", file));
   of.promised = *promised;
@@ -223,15 +224,13 @@ std::string violation_text(const check_case& of, const checker::replayed& shown)
       fmt::format("{}, {}, mode {}, near cells {}{}:\n\n", of.object, shape_text(of),
                   name_in(mode_names, of.mode), name_in(near_names, of.near),
                   std::string(of.conflict == checker::conflicts::enacted ? ", conflicts enacted" : "") +
-                      crashes_text(of));
+                      liberties_text(of));
   text += checker::steps_text(shown);
   if (!shown.found) return text;
   if (of.kind != checked_kind::lock) text += operations_text(shown);
   text += "\n" + wrapped_lines(fmt::format("{}: {}", name(shown.found->what), shown.found->text), "  ",
                                most_columns);
   text += wrapped(fmt::format("That is: {}.", meaning(shown.found->what)), "  ", most_columns);
-  if (of.kind != checked_kind::lock && shown.found->what == fault::deadlock)
-    text += "  A plan ends so, too, in which ranks wait for more than the others bring.\n";
   return text;
 }
 
@@ -257,6 +256,7 @@ nlohmann::ordered_json to_json(const check_case& of) {
                  {"conflicts", name_in(conflict_names, of.conflict)},
                  {"promises", promises_text(of.promised)},
                  {"crashes", of.crashes},
+                 {"early_wakes", of.early_wakes},
                  {"tier", name_in(tier_names, of.tier)},
                  {"step_limit", of.step_limit != 0 ? of.step_limit : usual_step_limit(of)},
                  {"seed", of.seed},

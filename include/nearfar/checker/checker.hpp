@@ -158,6 +158,10 @@ struct program {
   /// Judges the history of a run; `linearizable_by` (linearizability.hpp) makes one. A history that the judge
   /// cannot decide is no fault. The search counts it and goes on, and is then not complete.
   std::function<judgement(const history&)> judge{};
+  /// Judges the history of a run at whose end ranks wait for ever, each inside an operation or at a barrier:
+  /// right if each of these operations has to wait (`may_wait_by`, linearizability.hpp, makes one). Without
+  /// it, and where it is not right, such an end is a deadlock.
+  std::function<judgement(const history&)> judge_of_waits{};
   /// How schedules show its operations; without, as numbers.
   std::optional<operation_names> names{};
   /// The number of steps of all ranks, while operations are called and none returns, after which the run
@@ -266,6 +270,7 @@ struct report {
   std::uint64_t pruned = 0;      ///< found to lead to nothing new
   std::uint64_t steps = 0;
   std::uint64_t blocked = 0;    ///< of these, in the end somebody waits for a rank that has crashed
+  std::uint64_t waiting = 0;    ///< of these, in the end ranks wait and `program::judge_of_waits` permits it
   std::uint64_t undecided = 0;  ///< executions whose history the judge could not decide
   std::string why_undecided;    ///< of one of these, in lines for people
   bool complete = false;        ///< the search was exhaustive, reached its end and judged every history

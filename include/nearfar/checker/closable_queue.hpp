@@ -31,8 +31,11 @@ class closable_queue {
   /// Whether only a queue that is full says so, or any may.
   enum class fullness : std::uint8_t { exact, said_early };
 
+  /// `waits_from`: the values in the queue from which on a push may wait; by default as many as fit.
   explicit closable_queue(std::size_t capacity = unbounded, fullness full = fullness::exact)
-      : capacity_(capacity), full_(full) {}
+      : closable_queue(capacity, full, capacity) {}
+  closable_queue(std::size_t capacity, fullness full, std::size_t waits_from)
+      : capacity_(capacity), waits_from_(waits_from), full_(full) {}
 
   [[nodiscard]] static std::string_view name(int method) noexcept {
     constexpr std::array<std::string_view, 6> names{"try_push", "push", "try_pop", "pop", "close", "reopen"};
@@ -63,6 +66,10 @@ class closable_queue {
       default:
         return apply_change(what);
     }
+  }
+  [[nodiscard]] bool must_wait(const operation& what) const {
+    if (is_closed_) return false;
+    return what.method == pop ? values_.empty() : what.method == push && values_.size() >= waits_from_;
   }
   /// Values pushed once must be pushed in the order of their pops, and those never popped after all of them.
   /// Without this, ten pushes that overlap have more orders than the search tries.
@@ -134,6 +141,7 @@ class closable_queue {
 
   std::vector<std::uint64_t> values_;
   std::size_t capacity_;
+  std::size_t waits_from_;
   fullness full_;
   bool is_closed_ = false;
 };

@@ -129,6 +129,8 @@ class history {
   /// its own specification.
   [[nodiscard]] history of_object(std::uint64_t object) const;
 
+  /// Whether the process has called an operation that has not returned.
+  [[nodiscard]] bool has_pending(int process) const;
   /// The operation that the process called last. Throws `misuse` if it has called nothing.
   [[nodiscard]] const operation& last_of(int process) const;
   /// In the order in which the calls were recorded; an operation's place here is its number.

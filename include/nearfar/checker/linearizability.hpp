@@ -414,6 +414,73 @@ template <sequential_specification S>
   return result;
 }
 
+namespace detail {
+
+/// A specification with one more operation, which looks at the state after all others: each of these pending
+/// operations must wait in it.
+template <waiting_specification S>
+class at_rest {
+ public:
+  static constexpr int look = -1;
+
+  at_rest(S initial, std::span<const operation> pending) : state_(std::move(initial)), pending_(pending) {}
+
+  [[nodiscard]] static std::string_view name(int method) { return method == look ? "rest" : S::name(method); }
+  [[nodiscard]] bool apply(const operation& what) {
+    if (what.method != look) return state_.apply(what);
+    return std::all_of(pending_.begin(), pending_.end(),
+                       [this](const operation& one) { return state_.must_wait(one); });
+  }
+  [[nodiscard]] std::size_t hash() const { return state_.hash(); }
+  [[nodiscard]] friend bool operator==(const at_rest& a, const at_rest& b) { return a.state_ == b.state_; }
+
+ private:
+  S state_;
+  std::span<const operation> pending_;
+};
+
+}  // namespace detail
+
+/// Whether the pending operations of a history of one object may wait for ever: some order of the others,
+/// which the specification permits, ends in a state in which each of them must wait.
+template <waiting_specification S>
+[[nodiscard]] linearizability may_wait(const history& what, const S& initial,
+                                       const linearizability_options& how = {}) {
+  history of_others;
+  std::vector<operation> pending;
+  std::uint64_t end = 0;
+  for (const operation& one : what.operations()) {
+    end = std::max(end, one.called);
+    if (one.is_pending()) {
+      pending.push_back(one);
+      continue;
+    }
+    of_others.call(one.process, 0, one.method, one.arguments, one.called);
+    of_others.returned(one.process, one.returned->result, one.returned->at);
+    end = std::max(end, one.returned->at);
+  }
+  using rest = detail::at_rest<S>;
+  constexpr int observer = -1;
+  of_others.call(observer, 0, rest::look, {}, end + 1);
+  of_others.returned(observer, {}, end + 2);
+  return linearizable(of_others, rest(initial, pending), how).is_linearizable;
+}
+
+/// The judge of waits (`program::judge_of_waits`) of programs with one object that begins as `initial`.
+template <waiting_specification S>
+[[nodiscard]] auto may_wait_by(S initial, linearizability_options how = {}) {
+  return [initial = std::move(initial), how](const history& what) -> judgement {
+    switch (may_wait(what, initial, how)) {
+      case linearizability::yes:
+        return {};
+      case linearizability::no:
+        return std::optional<std::string>("an operation waits that need not");
+      default:
+        return judgement::undecided("whether the operations that wait have to is not known");
+    }
+  };
+}
+
 /// The judge of programs (`program::judge`) whose objects each begin as `initial`: nothing to say of
 /// histories that are linearizable, otherwise why not, or why this is not known.
 template <sequential_specification S>

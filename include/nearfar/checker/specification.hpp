@@ -60,6 +60,14 @@ concept partitioned_specification = sequential_specification<S> && requires(cons
   { S::part(what) } -> std::convertible_to<std::uint64_t>;
 };
 
+/// A specification of objects some of whose operations wait: `must_wait` says whether the operation, which is
+/// pending, can take no effect in this state.
+template <typename S>
+concept waiting_specification =
+    sequential_specification<S> && requires(const S& seen, const operation& what) {
+      { seen.must_wait(what) } -> std::same_as<bool>;
+    };
+
 /// A specification whose state people can read, in what is said of histories that are not linearizable.
 template <typename S>
 concept printable_specification = sequential_specification<S> && requires(const S& seen) {
