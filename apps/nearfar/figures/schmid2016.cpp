@@ -180,10 +180,9 @@ std::vector<claim> claims() {
                     [](int ranks) { return gains("max_writer_passes", 0, 1000, ranks, {}); }),
       at_most_ranks("fairness", "T_L of nodes: more passes within a node give more throughput",
                     [](int ranks) { return gains("max_local_passes", 0, 50, ranks, {}); }),
-      at_most_ranks("fairness", "T_L of nodes: fewer passes give more fairness (variation of the ranks' writes)",
-                    [](int ranks) {
-                      return gains("max_local_passes", 0, 50, ranks, {}, "write_cv", "variation");
-                    }),
+      at_most_ranks(
+          "fairness", "T_L of nodes: fewer passes give more fairness (variation of the ranks' writes)",
+          [](int ranks) { return gains("max_local_passes", 0, 50, ranks, {}, "write_cv", "variation"); }),
   };
   for (const int writers : {2, 25}) all.push_back(faster_than_others("comparison-ecsb", "ECSB", writers));
   for (const int writers : {2, 5}) all.push_back(faster_than_others("comparison-sob", "SOB", writers));
