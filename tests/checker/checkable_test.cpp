@@ -360,7 +360,7 @@ TEST(closable_queues, wait_only_where_they_must) {
   };
   const checker::operation pushed = done(closable_queue::push, {1}, closable_queue::result_of(success), 1);
   const checker::operation popped = done(closable_queue::try_pop, {}, closable_queue::result_of_pop(1), 4);
-  const checker::operation closed = done(closable_queue::close, {}, {}, 6);
+  const checker::operation shut = done(closable_queue::close, {}, {}, 6);
   const checker::operation pops = pending(closable_queue::pop, {});
   const checker::operation pushes = pending(closable_queue::push, {2});
   const closable_queue one(1);
@@ -378,8 +378,8 @@ TEST(closable_queues, wait_only_where_they_must) {
   EXPECT_EQ(may_wait({pushed, pushes}, one), linearizability::yes) << "no room";
   EXPECT_EQ(may_wait({pushed, popped, pushes}, one), linearizability::no) << "room again";
   EXPECT_EQ(may_wait({pushed, pushes}, closable_queue(2)), linearizability::no) << "room for two";
-  EXPECT_EQ(may_wait({closed, pops}, one), linearizability::no) << "closed";
-  EXPECT_EQ(may_wait({pushed, closed, pushes}, one), linearizability::no) << "closed";
+  EXPECT_EQ(may_wait({shut, pops}, one), linearizability::no) << "closed";
+  EXPECT_EQ(may_wait({pushed, shut, pushes}, one), linearizability::no) << "closed";
   EXPECT_EQ(may_wait({pending(closable_queue::try_pop, {})}, one), linearizability::no) << "never waits";
   EXPECT_EQ(may_wait({popped, pops}, one), linearizability::no) << "no order explains what returned";
   const closable_queue roomy(closable_queue::unbounded, closable_queue::fullness::said_early, 1);
