@@ -9,7 +9,7 @@
 namespace nearfar::checker::testing {
 namespace {
 
-constexpr std::chrono::nanoseconds soon{1};
+constexpr std::chrono::nanoseconds at_once{1};
 
 options crashing(options how, int ranks = 1) {
   how.crashes = ranks;
@@ -65,7 +65,7 @@ TEST(crashes, block_who_waits_and_are_faults_if_that_must_not_be) {
   EXPECT_TRUE(finds(nonblocking(lock), crashing(by(weak)), fault::deadlock, "waits for cells.x of rank 0"));
   const program patient = program_of(2, [](scene& s) {
     for (word free = 0; !s.cells.x.compare_exchange(free, 1, acquire, relaxed); free = 0)
-      if (!s.w.await_until(soon, s.cells.x, [](word now) { return now == 0; })) return;
+      if (!s.w.await_until(at_once, s.cells.x, [](word now) { return now == 0; })) return;
     s.cells.x.store(0, release);
   });
   // A word found free in time may be taken again before the next attempt. With two ranks that happens at most
@@ -77,7 +77,7 @@ TEST(crashes, are_not_known_by_deadlines) {
   const program breaks_in = program_of(2, [](scene& s) {
     word free = 0;
     const bool holds = s.cells.x.compare_exchange(free, 1, acquire, relaxed);
-    if (!holds && s.w.await_until(soon, s.cells.x, [](word now) { return now == 0; })) return;
+    if (!holds && s.w.await_until(at_once, s.cells.x, [](word now) { return now == 0; })) return;
     if (!holds && s.rank() == 0) return;
     s.watch.enter();
     s.watch.leave();
@@ -97,7 +97,7 @@ outcomes found_of(delivery_mode mode, bool flushes) {
       s.cells.x.store(1, release);
       s.far.flush(1);
     } else {
-      const bool told = s.w.await_until(soon, s.cells.x, is_set).has_value();
+      const bool told = s.w.await_until(at_once, s.cells.x, is_set).has_value();
       seen.insert({told ? 1U : 0U, s.far.read_direct(1, &words::a)});
     }
   });
@@ -180,7 +180,7 @@ TEST(crashes, tear_what_is_under_way) {
                          there.put(1, &record::value, ones);
                          there.flush(1);
                          cells.at(0).x.store(1, release);
-                       } else if (!w.await_until(soon, cells.at(0).x, is_set)) {
+                       } else if (!w.await_until(at_once, cells.at(0).x, is_set)) {
                          world::maybe_torn<two_words> copy;
                          there.read_direct(1, &record::value, copy);
                          seen.insert({copy.unconfirmed().first, copy.unconfirmed().second});
