@@ -18,7 +18,6 @@ std::uint64_t execution::state_hash() const {
     hash = mixed(hash, static_cast<std::uint64_t>(one.at));
     hash = mixed(hash, static_cast<std::uint64_t>(one.clock.count()));
     hash = mixed(hash, static_cast<std::uint64_t>(one.looks_in_a_row));
-    hash = mixed(hash, one.knows_time ? 1 : 0);
     if (one.next != nullptr) hash = mixed(hash, one.next->hash());
     for (const rma& operation : one.outstanding)
       hash = mixed(hash, operation.delivered ? mixed(operation.comes_again ? 3 : 1, operation.old) : 2);

@@ -83,7 +83,6 @@ void requests::issue_word(const engine::operation& what, std::uint64_t writer) {
   run_->note_asked(mixed(word, hash_of_operands(what)));
   me.outstanding.push_back({.what = what,
                             .number = ++me.issued,
-                            .may_tell_time = me.knows_time,
                             .writer = writer,
                             .seen = me.seen,
                             .past = me.past,
@@ -238,7 +237,6 @@ engine::waited execution::await_any(std::span<const engine::wait> any, engine::d
   if (is_unwound()) return until ? engine::waited{} : wait_at_once(any);
   if (any.front().progresses) note_in_library();
   if (until == no_time) until.reset();
-  if (until) self().knows_time = true;
   self().frame = __builtin_frame_address(0);
   return mutator_.await_any(any, until);
 }
@@ -248,7 +246,6 @@ bool execution::await_signal_until(int channel, int from, std::chrono::nanosecon
   note_in_library();
   self().frame = __builtin_frame_address(0);
   if (until != no_time) {
-    self().knows_time = true;
     return mutator_.await_signal_until(channel, from, until);
   }
   mutator_.await_signal(channel, from);
@@ -320,8 +317,6 @@ int execution::choose(int possibilities) {
 std::chrono::nanoseconds execution::now() {
   rank_state& me = self();
   if (is_unwound()) return me.clock;
-  // The first time that a rank reads means nothing unless it knows another time to compare with.
-  if (!std::exchange(me.knows_time, true) && !may_know_time_of_another()) return me.clock;
   bool passes = me.looks_in_a_row >= options_->most_looks_in_a_row;
   if (!passes) {
     me.frame = __builtin_frame_address(0);
@@ -334,13 +329,6 @@ std::chrono::nanoseconds execution::now() {
 }
 
 std::chrono::nanoseconds execution::now_for_waiting() { return self().clock; }
-
-bool execution::may_know_time_of_another() {
-  const event_set& past = self().past;
-  for (std::size_t i = 0; i < events_.size(); ++i)
-    if (events_[i].may_tell_time && past.contains(i)) return true;
-  return false;
-}
 
 void execution::note_time_over(std::chrono::nanoseconds deadline) {
   self().clock = std::max(self().clock, deadline);

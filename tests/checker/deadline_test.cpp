@@ -328,6 +328,15 @@ TEST(clocks, may_be_late_for_a_deadline_of_another_rank) {
   }
 }
 
+TEST(clocks, may_be_compared_with_a_time_that_is_learnt_after_the_look) {
+  const auto body = [](scene& s) {
+    if (s.rank() == 0) return s.cells.x.store(static_cast<word>((s.w.now() + long_time).count()), release);
+    const nanoseconds seen = s.w.now();
+    s.r[0] = seen >= nanoseconds(s.w.await(s.cells.x, is_set)) ? 1 : 0;
+  };
+  EXPECT_EQ(outcomes_of(2, 1, by(strong), body), (outcomes{{0}, {1}}));
+}
+
 TEST(clocks, end_a_loop_up_to_a_deadline) {
   // Rank 1 need not come.
   const auto body = [](scene& s) {
