@@ -223,8 +223,8 @@ bool execution::is_over() {
   if (nobody_can_go_on && !is_all_done()) {
     if (has_crash_ && !program_->is_nonblocking)
       is_blocked_by_crash_ = enabled().empty();
-    else if (may_wait_for_ever())
-      ends_in_waits_ = enabled().empty();
+    else if (!has_crash_ && program_->judge_of_waits)
+      judge_waits();
     else
       report_deadlock();
   } else if (!enabled().empty() && is_livelock()) {
@@ -265,18 +265,33 @@ void execution::judge_history() {
   }
 }
 
-bool execution::may_wait_for_ever() {
-  if (!program_->judge_of_waits) return false;
-  for (int rank = 0; rank < size(); ++rank)
-    if (!is_done(rank) && state(rank).at != where::at_barrier && !history_.has_pending(rank)) return false;
+void execution::judge_waits() {
+  judge_history();
+  if (found_) return;
+  if (!waits_in_operations()) return report_deadlock();
   try {
     judgement said = program_->judge_of_waits(history_);
+    if (said.is_wrong()) return report_deadlock(*said.text);
     if (!said.is_decided) why_undecided_ = std::move(said.text).value_or("");
-    return !said.is_wrong();
+    ends_in_waits_ = enabled().empty();
   } catch (...) {
     report_thrown("the judge of waits");
-    return false;
   }
+}
+
+bool execution::waits_in_operations() const {
+  bool is_any_inside = false;
+  bool is_any_at_barrier = false;
+  for (int rank = 0; rank < size(); ++rank) {
+    if (is_done(rank)) continue;
+    const bool is_inside = history_.has_pending(rank);
+    const bool is_at_barrier = state(rank).at == where::at_barrier;
+    if (!is_inside && !is_at_barrier) return false;
+    is_any_inside = is_any_inside || is_inside;
+    is_any_at_barrier = is_any_at_barrier || is_at_barrier;
+  }
+  // No rank comes to a barrier after its end.
+  return is_any_inside && !(is_any_at_barrier && ended_ > 0);
 }
 
 bool execution::is_all_done() const {
@@ -428,12 +443,7 @@ void execution::note_return(const footprint& of) {
 }
 
 void execution::record(const process& by, const footprint& of, const touched& values, event_set& past) {
-  event taken{.by = by,
-              .touched = of,
-              .read = values.read,
-              .behind = values.behind,
-              .happens_before = past,
-              .may_tell_time = by.is_delivery() ? find_rma(by)->may_tell_time : state(by.rank).knows_time};
+  event taken{.by = by, .touched = of, .read = values.read, .behind = values.behind, .happens_before = past};
   const auto follow = [&](int earlier) {
     taken.happens_before.join(events_[static_cast<std::size_t>(earlier)].happens_before);
     taken.happens_before.insert(static_cast<std::size_t>(earlier));
@@ -477,14 +487,11 @@ void execution::open_barrier() {
   at_barrier_ = 0;
   event_set all;
   view seen;
-  bool knows_time = false;
   for (const rank_state& one : ranks_) {
     all.join(one.past);
     seen.join(one.seen);
-    knows_time = knows_time || one.knows_time;
   }
   for (rank_state& one : ranks_) {
-    one.knows_time = knows_time;
     one.past = all;
     one.seen = seen;
     one.at = where::at_step;

@@ -48,7 +48,6 @@ struct event {
   std::uint64_t read = 0;                           ///< the value that the step read, possibly stale
   std::size_t behind = checker::touched::no_event;  ///< of a near cell: the event that wrote the value
   event_set happens_before;                         ///< earlier events only
-  bool may_tell_time = false;                       ///< whether its rank knew a time
 };
 
 /// An RMA operation that its rank has not flushed yet.
@@ -56,9 +55,8 @@ struct rma {
   engine::operation what;
   int number = 0;
   bool delivered = false;
-  bool comes_again = false;    // delivered, and written once more before its flush returns
-  bool may_tell_time = false;  // its rank knew a time at issue
-  version_number access = 0;   // its number among those of the word, once delivered
+  bool comes_again = false;   // delivered, and written once more before its flush returns
+  version_number access = 0;  // its number among those of the word, once delivered
   std::uint64_t old = 0;
   std::uint64_t written = 0;
   std::uint64_t writer = 0;  // of a word of an object: the writer of what is written or was read
@@ -81,7 +79,6 @@ struct rank_state : knowledge {
   int issued = 0;
   int early_wakes = 0;
   std::chrono::nanoseconds clock{};  // of this rank alone
-  bool knows_time = false;           // it has looked at a clock, or met such a rank in a barrier
   int looks_in_a_row = 0;            // at the clock, since it last passed every deadline
   // The last sleep ended early, to show what the rank does before it sleeps again.
   bool is_on_trial = false;
@@ -291,7 +288,6 @@ class execution final : public engine::team, public monitor, public shared_memor
     if (!is_unwound()) self().was_in_library = true;
   }
   /// Whether the running rank may know a time that another rank has read.
-  [[nodiscard]] bool may_know_time_of_another();
   /// A wait of the running rank has ended because its time was over.
   void note_time_over(std::chrono::nanoseconds deadline);
 
@@ -330,9 +326,12 @@ class execution final : public engine::team, public monitor, public shared_memor
 
   // Some rank has not ended, and no rank can go on except those whose wait only an old value can end.
 
-  /// Whether each rank that has not ended waits at a barrier, or in an operation that has to wait.
-  [[nodiscard]] bool may_wait_for_ever();
-  void report_deadlock();
+  /// Reports a wrong history, and else a deadlock unless the program's judge permits all waits.
+  void judge_waits();
+  /// Whether ranks wait in operations, and all others at a barrier to which these would come.
+  [[nodiscard]] bool waits_in_operations() const;
+  /// `why`: a judge's reason.
+  void report_deadlock(const std::string& why = "");
 
   void report_livelock();
   [[nodiscard]] bool is_livelock() const;

@@ -48,7 +48,7 @@ void execution::report(fault what, std::string text) {
   if (!found_) found_ = violation{what, std::move(text), schedule_};
 }
 
-void execution::report_deadlock() {
+void execution::report_deadlock(const std::string& why) {
   std::string text = "no rank can go on:";
   const bool is_one = std::count_if(ranks_.begin(), ranks_.end(), [this](const rank_state& one) {
                         return !is_done(static_cast<int>(&one - ranks_.data()));
@@ -56,6 +56,7 @@ void execution::report_deadlock() {
   for (int rank = 0; rank < size(); ++rank)
     if (!is_done(rank))
       text += (is_one ? " rank " : "\n  rank ") + std::to_string(rank) + " " + waiting_text(rank);
+  if (!why.empty()) text += "\n" + why;
   report(fault::deadlock, std::move(text));
 }
 

@@ -495,7 +495,7 @@ class Plans(Check):
     def test_a_rank_that_waits_for_what_no_rank_brings(self):
         for plan in ["push 1 | pop | try_pop", "push 1, pop | pop, push 2"]:
             text = self.assert_right("--queues", "ticket_queue", "--plan", plan)
-            self.assertRegex(text, r"nothing found, complete; in [1-9]\d* ranks wait for what no rank brings")
+            self.assertRegex(text, r"nothing found, complete; [1-9]\d* end with ranks that have to wait")
         ended = self.check("--channels", "ring", "--plan", "receive | send 1 | try_receive", "--json")
         self.assertEqual(ended.returncode, 0, ended.stderr)
         found = next(one for one in records(ended.stdout) if one["record"] == "result")
@@ -510,7 +510,7 @@ class Plans(Check):
             ended = self.check(*bounds, "--early-wakes", early, "--json")
             counts.append(next(one for one in records(ended.stdout) if one["record"] == "result")["executions"])
         self.assertLess(*counts)
-        self.assertIn("each rank may wake early 2 times", self.assert_right(*bounds, "--early-wakes", "2"))
+        self.assertIn("each rank may have 2 spurious wake-ups", self.assert_right(*bounds, "--early-wakes", "2"))
 
     def test_a_plan_that_does_nothing_or_blocks_itself(self):
         self.assert_refused("--queues", "ticket_queue", "--plan", "try_pop | try_pop", saying=["nobody pushes", "add 'push 1'"])

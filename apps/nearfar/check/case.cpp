@@ -102,7 +102,7 @@ std::string liberties_text(const check_case& of) {
   std::string text;
   if (of.crashes != 0) text += fmt::format(", {} may crash", counted(of.crashes, "rank"));
   if (of.early_wakes != 0)
-    text += fmt::format(", each rank may wake early {}", counted(of.early_wakes, "time"));
+    text += fmt::format(", each rank may have {}", counted(of.early_wakes, "spurious wake-up"));
   return text;
 }
 

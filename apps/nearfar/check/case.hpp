@@ -117,7 +117,7 @@ template <typename Value, std::size_t Count>
 /// ", 1 of them a reader"; nothing if all write or exclude one another.
 [[nodiscard]] std::string readers_text(const check_case& of);
 
-/// ", 1 rank may crash", ", each rank may wake early once"; nothing if none may.
+/// ", 1 rank may crash", ", each rank may have 1 spurious wake-up"; nothing if none may.
 [[nodiscard]] std::string liberties_text(const check_case& of);
 
 /// The ranks in order, evenly over the nodes and two NUMA domains of each: three on two nodes are 0 and 1,

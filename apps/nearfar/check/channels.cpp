@@ -216,7 +216,8 @@ checker::program channel_program(const check_case& of, const checked_strategy& s
   const channel_specification expected(std::max<std::size_t>(capacity, 1), full, capacity);
   result.judge_of_waits = [may_wait = checker::may_wait_by(expected), meet](const history& what) {
     if (meet && two_could_meet(what))
-      return checker::judgement(std::optional<std::string>("two ranks could meet"));
+      return checker::judgement(
+          std::optional<std::string>("a rank that sends and one that receives wait, and could meet"));
     return may_wait(what);
   };
   result.judge = [judge = checker::linearizable_by(expected),

@@ -643,9 +643,7 @@ void add_bounds(CLI::App& command, check_command_options& options) {
   command.add_option("--crashes", options.of.crashes, "Ranks that may stop for good, each at any step")
       ->check(whole_number(0, most_checked_ranks))
       ->capture_default_str();
-  command
-      .add_option("--early-wakes", options.of.early_wakes,
-                  "Times that each rank may wake from a sleep untold, as futex(2) permits")
+  command.add_option("--early-wakes", options.of.early_wakes, "Spurious wake-ups of each rank, 0 to 8")
       ->check(whole_number(0, most_early_wakes))
       ->capture_default_str();
   command

@@ -87,7 +87,7 @@ std::string result_text(const checked& one, const check_case& common) {
     text += " before the limit";
   if (one.result.blocked != 0) text += fmt::format("; {} end blocked by a crash", one.result.blocked);
   if (one.result.waiting != 0)
-    text += fmt::format("; in {} ranks wait for what no rank brings", one.result.waiting);
+    text += fmt::format("; {} end with ranks that have to wait", one.result.waiting);
   if (one.of.nodes != common.nodes) text += "; on one node";
   if (one.of.tier != common.tier || one.of.near != common.near)
     text += fmt::format("; {} schedules, near cells {}", name_in(tier_names, one.of.tier),

@@ -158,9 +158,10 @@ struct program {
   /// Judges the history of a run; `linearizable_by` (linearizability.hpp) makes one. A history that the judge
   /// cannot decide is no fault. The search counts it and goes on, and is then not complete.
   std::function<judgement(const history&)> judge{};
-  /// Judges the history of a run at whose end ranks wait for ever, each inside an operation or at a barrier:
-  /// right if each of these operations has to wait (`may_wait_by`, linearizability.hpp, makes one). Without
-  /// it, and where it is not right, such an end is a deadlock.
+  /// Judges the history of a run at whose end ranks wait for ever inside operations, and all others at a
+  /// barrier to which these would come: right if each of these operations has to wait (`may_wait_by`,
+  /// linearizability.hpp, makes one). Without it, where it is not right, and after a crash, such an end is a
+  /// deadlock.
   std::function<judgement(const history&)> judge_of_waits{};
   /// How schedules show its operations; without, as numbers.
   std::optional<operation_names> names{};

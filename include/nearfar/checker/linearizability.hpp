@@ -23,6 +23,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -432,6 +433,15 @@ class at_rest {
                        [this](const operation& one) { return state_.must_wait(one); });
   }
   [[nodiscard]] std::size_t hash() const { return state_.hash(); }
+  [[nodiscard]] foresight foresee(std::span<const operation> all,
+                                  const std::vector<std::size_t>& on_object) const
+    requires foreseeing_specification<S>
+  {
+    std::vector<std::size_t> of_object;
+    std::copy_if(on_object.begin(), on_object.end(), std::back_inserter(of_object),
+                 [&](std::size_t number) { return all[number].method != look; });
+    return state_.foresee(all, of_object);
+  }
   [[nodiscard]] friend bool operator==(const at_rest& a, const at_rest& b) { return a.state_ == b.state_; }
 
  private:
@@ -442,7 +452,8 @@ class at_rest {
 }  // namespace detail
 
 /// Whether the pending operations of a history of one object may wait for ever: some order of the others,
-/// which the specification permits, ends in a state in which each of them must wait.
+/// which the specification permits, ends in a state in which each of them must wait. Throws `misuse` for
+/// several objects.
 template <waiting_specification S>
 [[nodiscard]] linearizability may_wait(const history& what, const S& initial,
                                        const linearizability_options& how = {}) {
@@ -450,6 +461,8 @@ template <waiting_specification S>
   std::vector<operation> pending;
   std::uint64_t end = 0;
   for (const operation& one : what.operations()) {
+    if (one.object != what.operations().front().object)
+      throw misuse("may_wait judges histories of one object: give it history::of_object");
     end = std::max(end, one.called);
     if (one.is_pending()) {
       pending.push_back(one);
@@ -474,7 +487,7 @@ template <waiting_specification S>
       case linearizability::yes:
         return {};
       case linearizability::no:
-        return std::optional<std::string>("an operation waits that need not");
+        return std::optional<std::string>("the specification does not permit these waits");
       default:
         return judgement::undecided("whether the operations that wait have to is not known");
     }
