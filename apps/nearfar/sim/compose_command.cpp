@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,11 @@ int run_compose(const compose_options& options) {
   what.world = "simulated";
   what.requests = {request_of(options, machine)};
   const std::vector<configuration> all = playable(configurations_of(what), machine);
+  std::set<std::string> unsound;
+  for (const configuration& each : all)
+    if (!each.object->is_sound() && unsound.insert(each.object->name).second)
+      remark("lock '{}' is unsound and may hang or give wrong results: {}", each.object->name,
+             each.object->unsound);
   progress_bar bar(all.size());
   std::vector<composition> judged =
       simulate_compositions(machine, all, options.seed, [&](const configuration& next) {
@@ -135,8 +141,7 @@ int run_compose(const compose_options& options) {
       "# machine {}, {} nodes, ECSB of {} s in virtual time, seed {}\n"
       "# ns: from one acquisition to the next, by ranks per node; cv: variation of progress with the most "
       "ranks\n"
-      "# low, high: mean throughput as a share of the best fair one's, where few, or many ranks count "
-      "most\n{}",
+      "# low, high: throughput / best fair throughput, averaged; low weights few ranks, high many\n{}",
       machine.name, all.front().where.nodes, duration, options.seed, table_of(judged));
   return success;
 }
@@ -159,7 +164,7 @@ void add_sim_compose(CLI::App& sim, int& status) {
            "Names from 'nearfar list', or 'all' (default: every sound cohort and clof)")
       ->type_name("NAME");
   add_list(*command, "--levels", options->levels,
-           "Levels inside nodes for clof (default: each that divides the machine's nodes)")
+           "Levels inside nodes for clof and hmcs, one run each (default: each that divides a node)")
       ->type_name("NAME");
   command
       ->add_option("--max-local-passes", options->max_local_passes,

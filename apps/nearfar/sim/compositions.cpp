@@ -48,11 +48,15 @@ contention_point point_of(const simulation::machine& machine, const configuratio
           .is_steady = bench::is_steady(repetitions)};
 }
 
+bool is_any_fair(const std::vector<composition>& all) {
+  return std::ranges::any_of(all, [](const composition& one) { return one.is_fair(); });
+}
+
 /// The shortest time among the fair with that number of ranks, or among all.
-double best_time(const std::vector<composition>& all, std::size_t point, bool is_any_fair) {
+double best_time(const std::vector<composition>& all, std::size_t point, bool only_fair) {
   double best = std::numeric_limits<double>::infinity();
   for (const composition& one : all)
-    if (!is_any_fair || one.is_fair()) best = std::min(best, one.at[point].ns);
+    if (!only_fair || one.is_fair()) best = std::min(best, one.at[point].ns);
   return best;
 }
 
@@ -100,9 +104,8 @@ std::vector<composition> simulate_compositions(const simulation::machine& machin
 }
 
 void judge(std::vector<composition>& all) {
-  const bool is_any_fair = std::ranges::any_of(all, [](const composition& one) { return one.is_fair(); });
   std::vector<double> best;
-  for (std::size_t i = 0; i < all.front().at.size(); ++i) best.push_back(best_time(all, i, is_any_fair));
+  for (std::size_t i = 0; i < all.front().at.size(); ++i) best.push_back(best_time(all, i, is_any_fair(all)));
   for (composition& one : all) {
     one.low = one.high = 0;
     double low_weights = 0;
@@ -125,7 +128,7 @@ void judge(std::vector<composition>& all) {
 const composition* best_of(const std::vector<composition>& all, double composition::*score) {
   const composition* best = nullptr;
   for (const composition& one : all)
-    if (one.is_fair() && (best == nullptr || one.*score > best->*score)) best = &one;
+    if (one.is_fair() && one.is_steady() && (best == nullptr || one.*score > best->*score)) best = &one;
   return best;
 }
 
@@ -145,7 +148,9 @@ std::string table_of(const std::vector<composition>& all) {
        {std::pair("low", &composition::low), std::pair("high", &composition::high)}) {
     const composition* const best = best_of(all, score);
     text += fmt::format("best at {} contention: {}\n", contention,
-                        best == nullptr ? "none is fair" : name_of(*best));
+                        best != nullptr    ? name_of(*best)
+                        : is_any_fair(all) ? "none, as no fair one is steady: give a longer --duration"
+                                           : "none is fair with the most ranks");
   }
   return text;
 }

@@ -54,7 +54,8 @@ struct composition {
 /// all. Sorts: the fair first, and among these the best at high contention.
 void judge(std::vector<composition>& all);
 
-/// The fair composition with the best of these scores; null if none is fair.
+/// The fair composition, steady with each number of ranks, that has the best of these scores; null without
+/// one.
 [[nodiscard]] const composition* best_of(const std::vector<composition>& all, double composition::*score);
 
 /// As a table, and as an object of schema "nearfar.compositions/1" without what the caller adds.

@@ -1,6 +1,6 @@
 /// \file
-/// CLoF: a lock composed of one lock for each level, any type at any level: the nodes of a world, the
-/// elements of a node, the elements of those, and at last the ranks.
+/// CLoF: a lock composed of one lock for each level. The levels are the nodes of a world, the elements of a
+/// node, the elements of those, and at last the ranks. Each level has a lock of any type.
 ///
 /// Source: R. Lima Chehab, A. Paolillo, D. Behrens, M. Fu, H. Härtig, H. Chen, "CLoF: a compositional lock
 /// framework for multi-level NUMA systems", SOSP 2021, pages 851 to 865. A. Uffmann's master thesis, LMU
@@ -9,10 +9,10 @@
 /// (`near_seat`). The lock above the nodes is a lock over RMA that nodes take (`cohort_global`).
 ///
 /// A rank acquires the lock of its innermost element. Unless its predecessor there handed over all locks, the
-/// rank then acquires the lock one level up, in the element's name, and so on. A releasing rank hands over in
-/// the innermost lock that has a waiting rank and passes left, with all locks above it. The rank then
-/// releases the locks below that one, the outermost first: an element's place in a lock must be free before
-/// another rank of the element can use it.
+/// rank then acquires the lock one level up, in the element's name, and so on. A releasing rank looks from
+/// the inside out for a lock with a waiting rank and passes left, and hands over this lock and all above. The
+/// rank then releases the locks below that one, the outermost first: an element's place in a lock must be
+/// free before another rank of the element can use it.
 ///
 /// Two rules are nearfar's. A level counts all passes in its elements, with those of the levels inside, so
 /// that limits do not multiply. A lock stays in an element beyond its limit while no rank outside the element
@@ -20,13 +20,13 @@
 ///
 /// Fairness: while a rank of another node is registered as waiting, at most `max_local_passes` ranks of the
 /// holder's node overtake it. While a rank of another element is registered in the lock around both elements,
-/// at most as many ranks of the holder's element overtake it as the level's limit says. In an innermost
-/// element its lock's order. Progress: an acquiring rank waits for its predecessors only, if all locks have
-/// that property.
+/// at most as many ranks of the holder's element overtake it as the level's limit says. Within an innermost
+/// element the order is that of its lock. Progress: an acquiring rank waits for its predecessors only, if all
+/// locks have that property.
 ///
 /// Cost in far operations: those of the lock above the nodes; none where a node has it. Cache-line transfers:
 /// uncontended those of each near lock, and one for each level whose lock another rank of the element
-/// acquired last; passed on those of the lock in which it is passed on. Memory: that of all locks, and 64
+/// acquired last; passed on those of the lock that hands over. Memory: that of all locks, and 64
 /// bytes of near memory for each rank and near lock.
 #pragma once
 
@@ -63,8 +63,8 @@ namespace detail {
 [[nodiscard]] std::vector<tree_level> levels_of_composition(const locality& where, std::size_t locks,
                                                             int max_local_passes);
 
-/// A rank's place in the lock of that level, which is the `depth`-th of `levels`. A level that is not there
-/// is nobody else's.
+/// A rank's place in the lock of that level, which is the `depth`-th of `levels`. Without such a level
+/// the rank has a place of its own.
 [[nodiscard]] near_seat seat_in(const locality& where, int rank, const std::vector<tree_level>& levels,
                                 std::size_t depth);
 

@@ -25,9 +25,9 @@ enum class near_scope : std::uint8_t {
 };
 
 /// The place of a rank in a near lock that the elements of a level take instead of ranks. The ranks of an
-/// element take it in the element's name, one at a time, which another lock ensures. Another of them may
-/// release than acquired. So a lock with a constructor for seats keeps all that it knows of an acquisition in
-/// near memory.
+/// element take it in the element's name, one at a time, which another lock ensures. The rank that releases
+/// may differ from the one that acquired. So a lock with a constructor for seats keeps all that it knows of
+/// an acquisition in near memory.
 struct near_seat {
   int owner = 0;        ///< the rank that has the words of this rank's lock in its memory
   int participant = 0;  ///< the rank in whose name this rank acquires; itself, where ranks take the lock
