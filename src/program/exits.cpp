@@ -1,6 +1,5 @@
 #include "exits.hpp"
 
-#include <cxxabi.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -141,8 +140,10 @@ void __assert_fail(const char* assertion, const char* file, unsigned line, const
   __builtin_unreachable();
 }
 
-/// An exception that nobody catches is reported where it was thrown.
-void __cxa_throw(void* thrown, std::type_info* type, void (*destroy)(void*)) {
+/// An exception that nobody catches is reported where it was thrown. Compilers declare `__cxa_throw`
+/// themselves, each with other types, so this definition has another name in C++.
+[[noreturn]] void program_throws(void* thrown, void* type, void (*destroy)(void*)) __asm__("__cxa_throw");
+void program_throws(void* thrown, void* type, void (*destroy)(void*)) {
   if (is_inside && current != nullptr) current->last_access = __builtin_return_address(0);
   in_libc<void(void*, void*, void (*)(void*))>("__cxa_throw")(thrown, type, destroy);
   __builtin_unreachable();
