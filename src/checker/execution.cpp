@@ -291,7 +291,7 @@ bool execution::waits_in_operations() const {
     is_any_at_barrier = is_any_at_barrier || is_at_barrier;
   }
   // No rank comes to a barrier after its end.
-  return is_any_inside && !(is_any_at_barrier && ended_ > 0);
+  return is_any_inside && (!is_any_at_barrier || ended_ == 0);
 }
 
 bool execution::is_all_done() const {
