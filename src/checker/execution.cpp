@@ -230,7 +230,7 @@ bool execution::is_over() {
   } else if (!enabled().empty() && is_livelock()) {
     report_livelock();
   }
-  if (enabled().empty() && !found_) judge_history();
+  if (enabled().empty() && !found_ && !ends_in_waits_) judge_history();
   return found_ || enabled().empty();
 }
 

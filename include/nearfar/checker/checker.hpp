@@ -160,8 +160,8 @@ struct program {
   std::function<judgement(const history&)> judge{};
   /// Judges the history of a run at whose end ranks wait for ever inside operations, and all others at a
   /// barrier to which these would come: right if each of these operations has to wait (`may_wait_by`,
-  /// linearizability.hpp, makes one). Without it, where it is not right, and after a crash, such an end is a
-  /// deadlock.
+  /// linearizability.hpp, makes one). Without it, or where it is not right, such an end is a deadlock. Not
+  /// asked after a crash.
   std::function<judgement(const history&)> judge_of_waits{};
   /// How schedules show its operations; without, as numbers.
   std::optional<operation_names> names{};
