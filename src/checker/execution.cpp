@@ -253,6 +253,7 @@ void execution::report_thrown(const std::string& by) {
 }
 
 void execution::judge_history() {
+  why_undecided_.reset();
   if (!program_->judge) return;
   try {
     judgement said = program_->judge(history_);
@@ -272,8 +273,8 @@ void execution::judge_waits() {
   try {
     judgement said = program_->judge_of_waits(history_);
     if (said.is_wrong()) return report_deadlock(*said.text);
-    if (!said.is_decided) why_undecided_ = std::move(said.text).value_or("");
     ends_in_waits_ = enabled().empty();
+    if (!said.is_decided && ends_in_waits_) why_undecided_ = std::move(said.text).value_or("");
   } catch (...) {
     report_thrown("the judge of waits");
   }

@@ -287,7 +287,6 @@ class execution final : public engine::team, public monitor, public shared_memor
   void note_in_library() {
     if (!is_unwound()) self().was_in_library = true;
   }
-  /// Whether the running rank may know a time that another rank has read.
   /// A wait of the running rank has ended because its time was over.
   void note_time_over(std::chrono::nanoseconds deadline);
 
