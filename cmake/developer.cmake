@@ -164,7 +164,7 @@ if(NEARFAR_SANITIZE)
 endif()
 
 # The tests of the checker are in the engine for minutes: three seconds more of compiling take a seventh off them.
-if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT NEARFAR_MPI_ONLY)
   target_compile_options(nearfar_engine PRIVATE -O2)
 endif()
 # AddressSanitizer doubles what the optimiser takes, so that its presets do without, but for what all tests run for long.
