@@ -421,7 +421,7 @@ class PublishedFigures(InEmptyFolder):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         claims = [json.loads(line) for line in (self.folder / "page" / "claims.jsonl").read_text().splitlines()]
         judged = [one for one in claims if one["holds"] is not None]
-        self.assertEqual((len(claims), len(judged)), (19, 8))
+        self.assertEqual((len(claims), len(judged)), (20, 8))
         self.assertTrue(all("with 16" in one["found"] for one in judged), judged)
 
     def test_studies_of_a_thesis_on_mpi(self):
