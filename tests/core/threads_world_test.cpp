@@ -211,6 +211,22 @@ TEST(threads_world, a_rank_that_leaves_by_an_exception_is_not_waited_for) {
   EXPECT_TRUE(goes_on);
 }
 
+// The barrier at the end of the team would let the others go on with values that this rank did not give.
+TEST(threads_world, a_rank_that_leaves_out_a_collective_call_is_noticed) {
+  int thrown = 0;
+  const auto makes_unless_last = [&](world& w) {
+    if (w.rank() == ranks - 1) return;
+    try {
+      const world::far_segment<words> segment(w);
+    } catch (const nearfar::collective_mismatch&) {
+      if (w.rank() == 0) ++thrown;
+      throw;
+    }
+  };
+  EXPECT_THROW(threads::run(ranks, makes_unless_last), nearfar::collective_mismatch);
+  EXPECT_EQ(thrown, 1);
+}
+
 std::string what_for(const nearfar::stalled& stall) {
   const std::string text = stall.what();
   return text.substr(text.find(" for "));

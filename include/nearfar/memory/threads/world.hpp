@@ -94,6 +94,7 @@ class team {
   arrival barrier_{};
   std::vector<std::vector<std::int64_t>> exchanged_;  ///< the contribution of each rank
   atomic_cell<bool> stopped_{};
+  atomic_cell<bool> differs_{};  ///< whether ranks were in different collective calls at once
 };
 
 /// One rank's view of its team; lives in that rank's thread.
@@ -128,7 +129,7 @@ class world : public waiting<world> {
   ~world() noexcept(false) {
     slab_->note_end_of_world();
     if (std::uncaught_exceptions() != exceptions_before_)
-      team_->stopped_.store(true, std::memory_order_relaxed);
+      team_->stopped_.store(true, std::memory_order_release);
     else if (slab_->used() != 0)
       throw destroyed_while_in_use("a world was destroyed before the locks in it: destroy the locks first");
   }
@@ -156,24 +157,14 @@ class world : public waiting<world> {
 
   /// Drives nothing, but notices that the team cannot go on.
   void progress() const {
-    if (team_->stopped_.load(std::memory_order_relaxed) && !releasing_)
-      throw team_stopped("another thread of the team ended with an exception");
+    // Pairs with the stores, so that a rank sees why the team stopped.
+    if (!team_->stopped_.load(std::memory_order_acquire) || releasing_) return;
+    if (team_->differs_.load(std::memory_order_relaxed)) throw_mismatch();
+    throw team_stopped("another thread of the team ended with an exception");
   }
 
-  /// Collective. (1) The arrivals form one release sequence on `count`; the last arrival acquires them all
-  /// and releases `round` (2), which the others acquire while they wait.
-  void barrier() {
-    progress();  // once a team has stopped, arrivals no longer count
-    auto& [count, round] = team_->barrier_;
-    const std::uint64_t current = round.load(std::memory_order_relaxed);
-    if (count.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<std::uint64_t>(size())) {  // (1)
-      count.store(0, std::memory_order_relaxed);
-      round.store(current + 1, std::memory_order_release);  // (2)
-    } else {
-      await(round, [current](std::uint64_t value) { return value != current; },  // pairs with (2)
-            {"the other ranks in a barrier"});
-    }
-  }
+  /// Collective. Throws `collective_mismatch` on every rank if another rank is in another collective call.
+  void barrier() { meet(purpose::synchronise); }
 
   /// `mine` of every rank, in rank order. Collective.
   [[nodiscard]] std::vector<std::int64_t> gather_to_all(std::int64_t mine) {
@@ -234,14 +225,43 @@ class world : public waiting<world> {
   }
 
  private:
+  /// What a rank adds to the count of arrivals: one, and in the upper half one more if it gave values.
+  enum class purpose : std::uint64_t { synchronise = 1, exchange = 1 | std::uint64_t{1} << 32U };
+
+  /// (1) The arrivals form one release sequence on `count`. The last arrival acquires them all and releases
+  /// `round` (2), which the others acquire while they wait.
+  void meet(purpose why) {
+    progress();  // once a team has stopped, arrivals no longer count
+    auto& [count, round] = team_->barrier_;
+    const std::uint64_t current = round.load(std::memory_order_relaxed);
+    const auto mine = static_cast<std::uint64_t>(why);
+    const std::uint64_t arrived = count.fetch_add(mine, std::memory_order_acq_rel) + mine;  // (1)
+    const auto ranks = static_cast<std::uint64_t>(size());
+    if (static_cast<std::uint32_t>(arrived) == ranks) {
+      const std::uint64_t gave = arrived >> 32U;
+      if (gave != 0 && gave != ranks) team_->differs_.store(true, std::memory_order_relaxed);
+      count.store(0, std::memory_order_relaxed);
+      round.store(current + 1, std::memory_order_release);  // (2)
+    } else {
+      await(round, [current](std::uint64_t value) { return value != current; },  // pairs with (2)
+            {"the other ranks in a barrier"});
+    }
+    if (team_->differs_.load(std::memory_order_relaxed)) throw_mismatch();
+  }
+  [[noreturn]] static void throw_mismatch() {
+    throw collective_mismatch(
+        "the ranks of a team are in different collective calls: make each lock, array or channel on all "
+        "ranks, in the same order, and call each barrier on all ranks");
+  }
+
   /// Returns what `read` makes of the values that all ranks contribute. The team owns the values until all
   /// ranks have read them, so a rank that leaves with an exception takes nothing away from the others.
   template <typename Read>
   [[nodiscard]] std::vector<std::int64_t> exchange(std::vector<std::int64_t> mine, const Read& read) {
     team_->exchanged_[static_cast<std::size_t>(rank_)] = std::move(mine);
-    barrier();
+    meet(purpose::exchange);
     std::vector<std::int64_t> result = read();
-    barrier();
+    meet(purpose::synchronise);
     return result;
   }
   [[nodiscard]] std::vector<std::int64_t> first_of_each() const {
@@ -361,7 +381,7 @@ inline void run(int ranks, const std::function<void(world&)>& body, const option
     } catch (const team_stopped&) {
     } catch (...) {
       thrown[static_cast<std::size_t>(rank)] = std::current_exception();
-      shared.stopped_.store(true, std::memory_order_relaxed);
+      shared.stopped_.store(true, std::memory_order_release);
     }
   };
   {
@@ -369,7 +389,7 @@ inline void run(int ranks, const std::function<void(world&)>& body, const option
     threads.reserve(static_cast<std::size_t>(ranks));
     // Threads that have started must not wait for ones that have not.
     const auto give_up = [&] {
-      shared.stopped_.store(true, std::memory_order_relaxed);
+      shared.stopped_.store(true, std::memory_order_release);
       threads.clear();
     };
     try {
