@@ -3,6 +3,8 @@
 import json
 import os
 import pathlib
+import pty
+import signal
 import statistics
 import subprocess
 import tempfile
@@ -258,6 +260,22 @@ class Compositions(InEmptyFolder):
         self.assert_refused("sim", "compose", "--nodes", "1,2", saying="--nodes")
         self.assert_refused("sim", "compose", "--machine", "coolmuc", saying="did you mean 'coolmuc2'")
         self.assert_refused("sim", "compose", "--duration", "0", saying="--duration")
+        self.assert_refused("sim", "compose", "--locks", "d_mcs", "--levels", "package", saying=["--levels", "leave it out"])
+        self.assert_refused("sim", "compose", "--locks", "d_mcs", "--max-local-passes", "3", saying="--max-local-passes")
+
+    def test_what_is_complete_is_printed_when_a_signal_ends_it(self):
+        """The terminal's bar says when the second lock begins, whose run takes much longer than the first one's."""
+        terminal, its_end = pty.openpty()
+        command = [COMMAND, "sim", "compose", "--locks", "d_mcs,cohort", "--ranks-per-node", "28", "--duration", "2", "--json"]
+        run = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=its_end, text=True)
+        os.close(its_end)
+        shown = ""
+        while "cohort with 28 ranks" not in shown:
+            shown += os.read(terminal, 1000).decode()
+        run.send_signal(signal.SIGINT)
+        self.assertEqual([one["lock"] for one in json.loads(run.communicate()[0])["compositions"]], ["d_mcs"])
+        self.assertEqual(run.returncode, 128 + signal.SIGINT)
+        os.close(terminal)
 
 
 class MachineFiles(InEmptyFolder):

@@ -5,12 +5,15 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/kept_work.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/machine_file.hpp"
 #include "apps/nearfar/shared/progress_bar.hpp"
@@ -109,6 +112,32 @@ std::vector<configuration> playable(std::vector<configuration> all, const simula
   return all;
 }
 
+/// Throws `usage_error` for an option that no chosen lock has.
+void refuse_unused(const std::vector<configuration>& all, const char* option, const char* parameter) {
+  if (std::ranges::none_of(all, [&](const configuration& each) { return each.parameters.has(parameter); }))
+    throw usage_error(fmt::format("none of the chosen locks has {}; leave it out", option));
+}
+
+void print_judged(std::vector<composition> all, const simulation::machine& machine, const configuration& of,
+                  const compose_options& options) {
+  judge(all);
+  const double duration = of.axes.real("duration");
+  if (options.prints_json) {
+    nlohmann::ordered_json result{{"schema", compositions_schema}, {"library_version", version},
+                                  {"machine", machine.name},       {"nodes", of.where.nodes},
+                                  {"duration", duration},          {"seed", options.seed}};
+    result.update(json_of(all));
+    fmt::print("{}\n", result.dump(2));
+    return;
+  }
+  fmt::print(
+      "# machine {}, {} nodes, ECSB of {} s in virtual time, seed {}\n"
+      "# ns: from one acquisition to the next, by ranks per node; cv: variation of progress with the most "
+      "ranks\n"
+      "# low, high: throughput / best fair throughput, averaged; low weights few ranks, high many\n{}",
+      machine.name, of.where.nodes, duration, options.seed, table_of(all));
+}
+
 int run_compose(const compose_options& options) {
   if (launch::from_environment().rank != 0) return success;
   const simulation::machine machine = find_machine(options.machine);
@@ -116,33 +145,34 @@ int run_compose(const compose_options& options) {
   what.world = "simulated";
   what.requests = {request_of(options, machine)};
   const std::vector<configuration> all = playable(configurations_of(what), machine);
+  if (!options.levels.empty()) refuse_unused(all, "--levels", "levels");
+  if (!options.max_local_passes.empty()) refuse_unused(all, "--max-local-passes", "max_local_passes");
+  std::vector<composition> judged;
+  kept_work work([&](const std::string&) -> std::string {
+    if (judged.empty()) return {};
+    print_judged(judged, machine, all.front(), options);
+    static_cast<void>(std::fflush(stdout));
+    return fmt::format("only the first compositions were simulated, {} of them", judged.size());
+  });
   std::set<std::string> unsound;
   for (const configuration& each : all)
     if (!each.object->is_sound() && unsound.insert(each.object->name).second)
       remark("lock '{}' is unsound and may hang or give wrong results: {}", each.object->name,
              each.object->unsound);
-  progress_bar bar(all.size());
-  std::vector<composition> judged =
-      simulate_compositions(machine, all, options.seed, [&](const configuration& next) {
-        bar.step(fmt::format("{} with {} ranks a node", next.object->name, next.where.ranks_per_node));
-      });
-  bar.clear();
-  judge(judged);
-  const double duration = all.front().axes.real("duration");
-  if (options.prints_json) {
-    nlohmann::ordered_json result{{"schema", compositions_schema}, {"library_version", version},
-                                  {"machine", machine.name},       {"nodes", all.front().where.nodes},
-                                  {"duration", duration},          {"seed", options.seed}};
-    result.update(json_of(judged));
-    fmt::print("{}\n", result.dump(2));
-    return success;
-  }
-  fmt::print(
-      "# machine {}, {} nodes, ECSB of {} s in virtual time, seed {}\n"
-      "# ns: from one acquisition to the next, by ranks per node; cv: variation of progress with the most "
-      "ranks\n"
-      "# low, high: throughput / best fair throughput, averaged; low weights few ranks, high many\n{}",
-      machine.name, all.front().where.nodes, duration, options.seed, table_of(judged));
+  work.run([&] {
+    progress_bar bar(all.size());
+    simulate_compositions(
+        machine, all, options.seed,
+        [&](const configuration& next) {
+          bar.step(fmt::format("{} with {} ranks a node", next.object->name, next.where.ranks_per_node));
+        },
+        [&](composition one) {
+          const auto hold = work.hold();
+          judged.push_back(std::move(one));
+        });
+    bar.clear();
+  });
+  work.finish([&] { print_judged(std::move(judged), machine, all.front(), options); });
   return success;
 }
 

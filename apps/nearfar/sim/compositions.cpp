@@ -83,24 +83,27 @@ bool composition::is_steady() const noexcept {
   return std::ranges::all_of(at, [](const contention_point& one) { return one.is_steady; });
 }
 
-std::vector<composition> simulate_compositions(const simulation::machine& machine,
-                                               const std::vector<configuration>& all, std::uint64_t seed,
-                                               const std::function<void(const configuration&)>& step) {
-  std::vector<composition> result;
+void simulate_compositions(const simulation::machine& machine, const std::vector<configuration>& all,
+                           std::uint64_t seed, const std::function<void(const configuration&)>& step,
+                           const std::function<void(composition)>& complete) {
+  std::vector<std::pair<composition, std::vector<const configuration*>>> runs;
   for (const configuration& each : all) {
-    step(each);
     const std::string levels = levels_of(each);
-    auto same = std::ranges::find_if(result, [&](const composition& one) {
-      return one.lock == each.object->name && one.levels == levels;
+    auto same = std::ranges::find_if(runs, [&](const auto& one) {
+      return one.first.lock == each.object->name && one.first.levels == levels;
     });
-    if (same == result.end()) {
-      result.push_back({.lock = each.object->name, .levels = levels, .at = {}});
-      same = result.end() - 1;
-    }
-    same->at.push_back(point_of(machine, each, seed));
+    if (same == runs.end())
+      same = runs.insert(same, {{.lock = each.object->name, .levels = levels, .at = {}}, {}});
+    same->second.push_back(&each);
   }
-  for (composition& one : result) std::ranges::sort(one.at, {}, &contention_point::ranks);
-  return result;
+  for (auto& [made, of] : runs) {
+    for (const configuration* each : of) {
+      step(*each);
+      made.at.push_back(point_of(machine, *each, seed));
+    }
+    std::ranges::sort(made.at, {}, &contention_point::ranks);
+    complete(std::move(made));
+  }
 }
 
 void judge(std::vector<composition>& all) {

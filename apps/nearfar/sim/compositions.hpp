@@ -41,12 +41,12 @@ struct composition {
   [[nodiscard]] bool is_steady() const noexcept;
 };
 
-/// Simulates every configuration of the ECSB once; calls `step` before each. Those that differ in the number
-/// of ranks only are one composition. Throws what the simulation throws, and `nearfar::error` for a lock that
-/// does not exclude.
-[[nodiscard]] std::vector<composition> simulate_compositions(
-    const simulation::machine& machine, const std::vector<configuration>& all, std::uint64_t seed,
-    const std::function<void(const configuration&)>& step);
+/// Simulates every configuration of the ECSB once, composition by composition: configurations that differ in
+/// the number of ranks only are one. Calls `step` before each configuration, and `complete` with each
+/// composition. Throws what the simulation throws, and `nearfar::error` for a lock that does not exclude.
+void simulate_compositions(const simulation::machine& machine, const std::vector<configuration>& all,
+                           std::uint64_t seed, const std::function<void(const configuration&)>& step,
+                           const std::function<void(composition)>& complete);
 
 /// Sets the scores. With each number of ranks the throughput counts as a share of the best fair
 /// composition's. The score is the mean of these shares: at high contention each has the number of ranks as
