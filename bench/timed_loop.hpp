@@ -44,6 +44,16 @@ struct counted_round {
   counted_round(std::chrono::nanoseconds time, std::int64_t count) : now(time), operations(count) {}
 };
 
+/// Returns when the next turn of a loop begins, of which one has ended at `now`. Only a simulated world has to
+/// be told that a turn costs time besides its work.
+template <world W>
+[[nodiscard]] std::chrono::nanoseconds after_turn(W& w, std::chrono::nanoseconds now) {
+  if constexpr (requires { w.after_turn(now); })
+    return w.after_turn(now);
+  else
+    return now;
+}
+
 /// Calls `warm_up()` repeatedly, then `begin()` once, then `round(now)` until the time is over. `round`
 /// returns the time after it, or a `counted_round`. The clock is read after each round. Collective.
 template <world W, typename WarmUp, typename Round, typename Begin>
@@ -55,15 +65,15 @@ void timed_loop(W& w, const run_times& times, loop_counts& counts, WarmUp&& warm
   nanoseconds now = start;
   do {
     warm_up();
-    now = w.now();
+    now = after_turn(w, w.now());
   } while (now - start < times.warm_up);
   const nanoseconds measured_from = now;
   const nanoseconds half = now + (start + times.total - now) / 2;
   begin();
   do {
     const counted_round done = round(now);
-    now = done.now;
-    counts.in_first_half += now <= half ? done.operations : 0;
+    counts.in_first_half += done.now <= half ? done.operations : 0;
+    now = after_turn(w, done.now);
   } while (now - start < times.total);
   counts.measured = now - measured_from;
   // A rank that has finished may be the home of words that others still use. It drives progress here until

@@ -22,8 +22,10 @@ int known_group(const locality& where, level at, int rank) {
 
 }  // namespace
 
-cache_lines::cache_lines(const locality& where, const costs& of, std::size_t bytes)
-    : lines_per_rank_(bytes / cache_line),
+cache_lines::cache_lines(const locality& where, const costs& of, std::size_t bytes, random_stream& random)
+    : random_(&random),
+      jitter_(of.near_jitter),
+      lines_per_rank_(bytes / cache_line),
       hit_(of.hit),
       readers_at_once_(of.readers_at_once),
       move_(of.move),

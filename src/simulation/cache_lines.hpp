@@ -10,6 +10,7 @@
 #include "costs.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/topology/locality.hpp"
+#include "random_stream.hpp"
 #include "sparse_array.hpp"
 
 namespace nearfar::simulation {
@@ -23,8 +24,9 @@ namespace nearfar::simulation {
 /// it within a NUMA domain.
 class cache_lines {
  public:
-  /// `bytes` of memory for each rank must be a multiple of the line's length.
-  cache_lines(const locality& where, const costs& of, std::size_t bytes);
+  /// `bytes` of memory for each rank must be a multiple of the line's length. Moves vary by numbers from
+  /// `random`.
+  cache_lines(const locality& where, const costs& of, std::size_t bytes, random_stream& random);
 
   /// Returns when `rank`, which begins at `at`, has read the line.
   picoseconds read(std::size_t line, int rank, picoseconds at) {
@@ -32,7 +34,7 @@ class cache_lines {
     std::uint64_t& copies = copies_of(line, rank);
     if ((copies & bit_of(rank)) != 0) return at + hit_;
     const line_source from = source(it, rank);
-    const picoseconds moves = move_[static_cast<std::size_t>(from)];
+    const picoseconds moves = moving(from);
     const picoseconds begins = std::max(at, it.busy_until);
     copies |= bit_of(rank);
     it.busy_until = begins + (it.shared ? (moves + readers_at_once_ - 1) / readers_at_once_ : moves);
@@ -63,7 +65,7 @@ class cache_lines {
     state& it = lines_[line];
     const bool was_mine = it.writer == static_cast<std::uint32_t>(rank) + 1 && !it.in_memory;
     const line_source from = was_mine ? it.farthest_copy : source(it, rank);
-    it.busy_until = std::max(at, it.busy_until) + move_[static_cast<std::size_t>(from)];
+    it.busy_until = std::max(at, it.busy_until) + moving(from);
     take(line, it, rank);
     return it.busy_until;
   }
@@ -145,6 +147,10 @@ class cache_lines {
     return it.in_memory ? std::max(from, line_source::same_numa) : from;
   }
 
+  [[nodiscard]] picoseconds moving(line_source from) noexcept {
+    return random_->varied(move_[static_cast<std::size_t>(from)], jitter_);
+  }
+
   void clear_copies(std::size_t line) {
     std::fill_n(&copies_[line * words_per_line_], words_per_line_, std::uint64_t{0});
   }
@@ -159,6 +165,8 @@ class cache_lines {
     it.unread_until = 0;
   }
 
+  random_stream* random_;
+  double jitter_;
   std::size_t lines_per_rank_;
   picoseconds hit_;
   picoseconds readers_at_once_;

@@ -31,9 +31,10 @@ cluster::cluster(const machine& on, const nearfar::locality& where, const option
     : team(checked(where), whole_lines(chosen.bytes), stacks),
       costs_(costs_of(on)),
       random_(chosen.seed),
+      near_random_(~chosen.seed),
       ranks_(index(where.size())),
       node_of_(index(where.size())),
-      lines_(where, costs_, bytes()),
+      lines_(where, costs_, bytes(), near_random_),
       watching_(bytes() / cache_line * index(where.size()), where.size()),
       fills_(costs_.lines_at_once),
       units_(bytes() / sizeof(std::uint64_t) * index(where.size())),
@@ -200,6 +201,14 @@ std::chrono::nanoseconds cluster::now() {
   me.asked_at = me.clock;
   if (me.asked > most_questions)
     give_up(me, "asks for the time in a loop that takes no simulated time: use delay");
+  return std::chrono::nanoseconds(me.clock / picoseconds_per_nanosecond);
+}
+
+std::chrono::nanoseconds cluster::after_turn(std::chrono::nanoseconds at) {
+  if (costs_.clock == 0) return at;
+  rank_state& me = state_of(running());
+  me.clock += near_random_.varied(costs_.clock, costs_.near_jitter);
+  turn(me);
   return std::chrono::nanoseconds(me.clock / picoseconds_per_nanosecond);
 }
 

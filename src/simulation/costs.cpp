@@ -66,6 +66,11 @@ costs costs_of(const machine& on) {
   result.lines_at_once = on.near.lines_at_once;
   if (on.near.readers_at_once == 0) refuse(on, "near.readers_at_once must be at least 1");
   result.readers_at_once = on.near.readers_at_once;
+  result.clock = span_of(on, "near.clock", on.near.clock);
+  constexpr double most_jitter = 0.5;
+  if (!std::isfinite(on.near.jitter) || on.near.jitter < 0 || on.near.jitter > most_jitter)
+    refuse(on, "near.jitter must be a share from 0 to 0.5, not " + std::to_string(on.near.jitter));
+  result.near_jitter = on.near.jitter;
   result.progress = span_of(on, "library.progress", on.library.progress);
   result.flush = span_of(on, "library.flush", on.library.flush);
   result.exclusive = span_of(on, "library.exclusive", on.library.exclusive);

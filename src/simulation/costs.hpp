@@ -37,6 +37,8 @@ struct costs {
   std::array<picoseconds, line_source_count> move{};
   std::size_t lines_at_once = 1;
   picoseconds readers_at_once = 1;
+  picoseconds clock = 0;
+  double near_jitter = 0;
   picoseconds progress = 0;
   picoseconds flush = 0;
   picoseconds exclusive = 0;

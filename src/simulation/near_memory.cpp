@@ -14,9 +14,10 @@ std::uint64_t cluster::perform(const engine::operation& what) {
   turn(me);
   count_operation(me);
   const std::size_t line = line_of(checked_word(what.word));
-  const std::uint64_t old = *what.word;
   // Processors execute a sequentially consistent store as an exchange.
   const bool is_atomic_store = what.what == action::store && what.order == std::memory_order_seq_cst;
+  if (is_atomic_store || (engine::is_write(what.what) && engine::is_read(what.what))) drain_stores(me);
+  const std::uint64_t old = *what.word;
   switch (is_atomic_store ? action::exchange : what.what) {
     case action::read_direct:
       if (what.is_of_object()) return read_object(me, what);
@@ -33,8 +34,7 @@ std::uint64_t cluster::perform(const engine::operation& what) {
       break;
     }
     default:
-      // An atomic operation waits until the stores before it are visible.
-      me.clock = own_line(line, rank, std::max(me.clock, me.stores.all_done)) + costs_.atomic;
+      me.clock = own_line(line, rank, me.clock) + costs_.atomic;
       lines_.hold(line, me.clock);
       write(what.word, line, engine::result_of(what, old), me.clock);
   }

@@ -27,6 +27,15 @@ class random_stream {
     return static_cast<picoseconds>(next() % static_cast<std::uint64_t>(span));
   }
 
+  /// A time with this mean and `share` of it as its standard deviation, at most half of the mean: drawn evenly.
+  [[nodiscard]] picoseconds varied(picoseconds mean, double share) noexcept {
+    if (share <= 0) return mean;
+    constexpr double half_width = 1.7320508075688772;  // in standard deviations
+    constexpr double steps = 1U << 31U;
+    const double from_middle = static_cast<double>(next() >> 32U) / steps - 1;
+    return static_cast<picoseconds>(static_cast<double>(mean) * (1 + half_width * share * from_middle));
+  }
+
   /// A number with mean 0 and standard deviation 1, never beyond 6: the sum of twelve uniform numbers, in
   /// integers.
   [[nodiscard]] double normal() noexcept {

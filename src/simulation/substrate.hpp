@@ -49,6 +49,7 @@ class cluster final : public engine::team {
   void compute(std::chrono::nanoseconds span) override;
   void barrier() override;
   [[nodiscard]] std::chrono::nanoseconds now() override;
+  [[nodiscard]] std::chrono::nanoseconds after_turn(std::chrono::nanoseconds at) override;
   void access(const engine::plain_access& what) override;
 
  private:
@@ -118,6 +119,13 @@ class cluster final : public engine::team {
     return lines_.own(line, rank, at);
   }
   void let_poll(std::size_t line, picoseconds before);
+  /// An atomic operation asks for its line only when the stores before it are visible. Other ranks may ask for
+  /// the line before.
+  void drain_stores(rank_state& me) {
+    if (me.stores.all_done <= me.clock) return;
+    me.clock = me.stores.all_done;
+    turn(me);
+  }
   /// A store of the running rank, which does not wait for the line. Returns when other ranks can see the
   /// store.
   picoseconds store(rank_state& me, int rank, std::size_t line);
@@ -231,6 +239,8 @@ class cluster final : public engine::team {
 
   costs costs_;
   random_stream random_;
+  /// Of the processors, so that the draws of the network do not depend on it.
+  random_stream near_random_;
   std::vector<rank_state> ranks_;
   std::vector<int> node_of_;
   event_queue queue_;

@@ -30,10 +30,11 @@ cluster::outcome cluster::poll(rank_state& me, std::span<const engine::wait, cou
   do {
     const engine::wait& one = any[which];
     turn(me);
+    if (is_write(one.read.what)) drain_stores(me);
     const std::uint64_t value = *one.read.word;
     const std::size_t line = line_of(word_index(one.read.word));
     me.clock = is_write(one.read.what)
-                   ? own_line(line, running(), std::max(me.clock, me.stores.all_done)) + costs_.atomic
+                   ? own_line(line, running(), me.clock) + costs_.atomic
                    : read_line(line, running(), me.clock);
     if (one.satisfied(value)) return {which, value};
     if (++which == any.size()) which = 0;
@@ -112,10 +113,13 @@ cluster::outcome cluster::await_far(rank_state& me, const engine::wait& what, pi
   const picoseconds period =
       std::max<picoseconds>(1, times.overhead + times.latency + times.service + times.completion +
                                    costs_.hit + costs_.flush + costs_.progress);
+  // Polls that take the lock of the node's atomics keep other ranks from it, and so does what others carry
+  // out.
+  const bool disturbs = times.by != executor::origin || is_locked(what.read);
   me.waits = {&what, 1};
   outcome result;
   for (bool is_last = false;;) {
-    me.polls_far = times.by != executor::origin;
+    me.polls_far = disturbs;
     result.value = poll_far(what);
     if (what.satisfied(result.value)) {
       result.which = 0;
@@ -125,10 +129,10 @@ cluster::outcome cluster::await_far(rank_state& me, const engine::wait& what, pi
     me.clock += costs_.progress;
     enter(me);
     is_last = me.clock >= until;
-    if (times.by != executor::origin) {
+    if (disturbs) {
       count_fruitless(me);
     } else {
-      // Polls in place disturb no other rank, so polls of an unchanged word need not be simulated.
+      // Other polls in place disturb no rank, so polls of an unchanged word need not be simulated.
       turn(me);
       if (what.satisfied(*what.read.word)) continue;
       if (is_last) break;

@@ -166,6 +166,60 @@ TEST(near_costs, a_full_store_buffer_makes_the_writer_wait) {
   });
 }
 
+TEST(near_costs, an_atomic_asks_for_its_line_when_earlier_stores_are_visible) {
+  machine on = free_machine();
+  on.near.same_cache = 1000;
+  std::array<std::uint64_t, 2> seen{};
+  run(on, placed("node:1 core:2", 2), [&](world& w) {
+    world::near_segment<two_cells> cells(w);
+    auto& contended = cells.at(0).second;
+    if (w.rank() == 0)
+      cells.at(1).first.store(1, relaxed);  // the line arrives after 1000 ns
+    else
+      w.compute(nanoseconds(500));
+    seen[static_cast<std::size_t>(w.rank())] =
+        contended.exchange(static_cast<std::uint64_t>(w.rank()) + 1, relaxed);
+  });
+  EXPECT_EQ(seen, (std::array<std::uint64_t, 2>{2, 0}));
+}
+
+TEST(near_costs, moves_vary_around_their_mean) {
+  machine on = free_machine();
+  on.near.same_cache = 1000;
+  on.near.jitter = 0.3;
+  std::vector<std::int64_t> spans;
+  run(on, placed("node:1 core:2", 2), [&](world& w) {
+    world::near_segment<two_cells> cells(w);
+    for (int turn = 0; turn < 1000; ++turn) {
+      w.barrier();
+      if (turn % 2 != w.rank()) continue;
+      spans.push_back(span_of(w, [&] { cells.at(0).first.fetch_add(1, relaxed); }));
+    }
+  });
+  // The first is in the rank's own memory.
+  spans.erase(spans.begin());
+  std::int64_t sum = 0;
+  for (const std::int64_t span : spans) sum += span;
+  EXPECT_NEAR(static_cast<double>(sum) / static_cast<double>(spans.size()), 1000, 50);
+  const auto [least, most] = std::ranges::minmax(spans);
+  EXPECT_GT(least, 400);
+  EXPECT_LT(least, 550);
+  EXPECT_GT(most, 1450);
+  EXPECT_LT(most, 1600);
+}
+
+TEST(near_costs, a_turn_of_a_loop_costs_time_and_the_clock_does_not) {
+  machine on = free_machine();
+  on.near.clock = 30;
+  run(on, placed("node:1 core:1", 1), [&](world& w) {
+    const nanoseconds begun = w.now();
+    EXPECT_EQ(w.now(), begun);
+    const nanoseconds next = w.after_turn(begun);
+    EXPECT_EQ(next, begun + nanoseconds(30));
+    EXPECT_EQ(w.now(), next);
+  });
+}
+
 constexpr transfer_cost sample_cost{.overhead = 10, .latency = 200, .service = 3000, .completion = 40000};
 
 /// Issues one operation of a kind from rank 0 to rank `to`.
@@ -559,6 +613,7 @@ TEST(machines, that_cannot_be_are_refused_by_the_name_of_the_field) {
   };
   EXPECT_EQ(refusal([](machine&) {}), "");
   EXPECT_NE(refusal([](machine& m) { m.near.hit = -1; }).find("near.hit"), std::string::npos);
+  EXPECT_NE(refusal([](machine& m) { m.near.jitter = 0.6; }).find("near.jitter"), std::string::npos);
   EXPECT_NE(refusal([](machine& m) { m.library.polls_per_progress = 0; }).find("polls_per_progress"),
             std::string::npos);
   EXPECT_NE(

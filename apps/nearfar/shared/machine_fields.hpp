@@ -26,6 +26,9 @@ inline constexpr bounds a_time{0, 1e9};
 inline constexpr bounds a_share{0, 1};
 inline constexpr bounds a_count{1, 65536};
 inline constexpr bounds a_newer_time{0, 1e9, true};
+/// Of a number that is drawn from 0 to twice its mean at most.
+inline constexpr bounds a_newer_share{0, 0.5, true};
+inline constexpr bounds a_newer_ratio{0.001, 1000, true};
 inline constexpr bounds a_newer_count{1, 65536, true};
 /// 0: the level is not modelled.
 inline constexpr bounds an_optional_count{0, 65536};
@@ -49,6 +52,10 @@ void visit_fields(Machine& of, Visit&& visit) {
   visit("near.same_node", of.near.same_node, a_time);
   visit("near.lines_at_once", of.near.lines_at_once, a_newer_count);
   visit("near.readers_at_once", of.near.readers_at_once, a_newer_count);
+  visit("near.clock", of.near.clock, a_newer_time);
+  visit("near.jitter", of.near.jitter, a_newer_share);
+  visit("near.measured_low", of.near.measured.low, a_newer_ratio);
+  visit("near.measured_high", of.near.measured.high, a_newer_ratio);
   visit("library.progress", of.library.progress, a_time);
   visit("library.polls_per_progress", of.library.polls_per_progress, a_count);
   visit("library.flush", of.library.flush, a_time);
@@ -61,6 +68,8 @@ void visit_fields(Machine& of, Visit&& visit) {
   visit("network.jitter", of.network.jitter, a_share);
   visit("network.nodes_per_island", of.network.nodes_per_island, a_newer_optional_count);
   visit("network.island_latency", of.network.island_latency, a_newer_time);
+  visit("network.measured_low", of.network.measured.low, a_newer_ratio);
+  visit("network.measured_high", of.network.measured.high, a_newer_ratio);
   for (std::size_t far = 0; far < simulation::distance_count; ++far) {
     for (std::size_t what = 0; what < simulation::transfer_count; ++what) {
       auto& cost = of.transfers[far][what];

@@ -114,6 +114,8 @@ class team : public operations {
   [[nodiscard]] virtual std::chrono::nanoseconds now() = 0;
   /// As `now`, for a time that nothing but a wait or a pause depends on.
   [[nodiscard]] virtual std::chrono::nanoseconds now_for_waiting() { return now(); }
+  /// The running rank has ended a turn of a benchmark's loop at `at`. Returns when its next turn begins.
+  [[nodiscard]] virtual std::chrono::nanoseconds after_turn(std::chrono::nanoseconds at) { return at; }
   /// Returns one of the given number of possibilities, counted from 0. Called where nothing in the program
   /// decides between them.
   [[nodiscard]] virtual int choose(int /*possibilities*/) { return 0; }
