@@ -33,12 +33,14 @@ std::optional<double> sample::drift() const {
 
 namespace {
 
-/// Of the rank that had the fewest. Where ranks have different tasks, so that one may have no turns, the
-/// mean.
-std::int64_t fewest_turns(const sample& of) {
+/// Whether the rank that had the fewest turns had enough. Where ranks have different tasks, so that one may
+/// have no turns, the mean counts.
+bool had_enough_turns(const sample& of) {
   const bool are_alike = of.kind == "lock" || of.kind == "rw_lock";
-  if (!are_alike || of.iterations_per_rank.empty()) return of.iterations / of.ranks;
-  return std::ranges::min(of.iterations_per_rank);
+  if (!are_alike || of.iterations_per_rank.empty()) return of.iterations / of.ranks >= steady_turns;
+  const std::int64_t fewest = std::ranges::min(of.iterations_per_rank);
+  const std::vector<double> all(of.iterations_per_rank.begin(), of.iterations_per_rank.end());
+  return fewest >= steady_turns && static_cast<double>(fewest) >= steady_share * median_of(all).median;
 }
 
 }  // namespace
@@ -46,7 +48,7 @@ std::int64_t fewest_turns(const sample& of) {
 bool is_steady(std::span<const sample* const> repetitions) {
   std::vector<double> drifts;
   for (const sample* one : repetitions) {
-    if (one->in_first_half && fewest_turns(*one) < steady_turns) return false;
+    if (one->in_first_half && !had_enough_turns(*one)) return false;
     if (const auto drift = one->drift()) drifts.push_back(*drift);
   }
   if (drifts.empty()) return true;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from .statements import TIME, Relation, in_users_order, is_value
 from .statistics import coefficient_of_variation
 
 # As in bench/results/results.hpp; for files that do not say which bounds they were measured with.
-STEADY = {"drift": 0.1, "turns": 10}
+STEADY = {"drift": 0.1, "turns": 10, "share": 0.0}
 # Two series are told apart in their labels only if they meet at the same place.
 PLACE = ["benchmark", "world", "nodes", "ranks", "case", "point"]
 
@@ -49,8 +50,10 @@ def _row(file: ResultsFile, sample: Sample) -> dict[str, Any]:
         "cv_percent": None if variation is None else 100.0 * variation,
         "drift": record.get("drift"),
         "turns": _fewest_turns(statement.kind, record),
+        "least_share": _least_share(statement.kind, record),
         "steady_drift": steady["drift"],
         "steady_turns": steady["turns"],
+        "steady_share": steady["share"],
     }
 
 
@@ -59,6 +62,15 @@ def _fewest_turns(kind: str, record: Mapping[str, Any]) -> float:
     if kind in {"lock", "rw_lock"} and record.get("iterations_per_rank"):
         return float(min(record["iterations_per_rank"]))
     return record["iterations"] / record["ranks"]
+
+
+def _least_share(kind: str, record: Mapping[str, Any]) -> float:
+    """Turns of the rank that had the fewest, as a share of the ranks' median; 1 where ranks may have different tasks."""
+    turns = record.get("iterations_per_rank")
+    if kind not in {"lock", "rw_lock"} or not turns:
+        return 1.0
+    typical = statistics.median(turns)
+    return min(turns) / typical if typical > 0 else 0.0
 
 
 def _add_ratios(rows: Sequence[dict[str, Any]], samples: Sequence[Sample]) -> None:
@@ -218,7 +230,8 @@ def _is_steady(repetitions: pandas.DataFrame) -> bool:
         return True
     typical = float(known["drift"].median())
     most = 1 + float(known["steady_drift"].iloc[0])
-    return bool(1 / most <= typical <= most and (known["turns"] >= known["steady_turns"]).all())
+    all_have_turns = (known["turns"] >= known["steady_turns"]).all() and (known["least_share"] >= known["steady_share"]).all()
+    return bool(1 / most <= typical <= most and all_have_turns)
 
 
 def _shown(settings: Record, name: str) -> str:

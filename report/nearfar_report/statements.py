@@ -174,6 +174,7 @@ _STEADY: Checks = {
     "drift": ("a number above 0", lambda value: is_value(value) and value > 0),
     "turns": ("a number of at least 0", lambda value: is_value(value) and value >= 0),
 }
+_STEADY_SINCE: Checks = {"share": ("a number of at least 0", lambda value: is_value(value) and value >= 0)}
 
 
 def _check_within(path: str, line: int, place: str, part: Any, checks: Checks, optional: Checks | None = None) -> None:
@@ -204,7 +205,7 @@ def check(path: str, line: int, provenance: Record) -> None:
     if provenance.get("figure") is not None:
         _check_within(path, line, "figure", provenance["figure"], _FIGURE)
     if "steady" in provenance:
-        _check_within(path, line, "steady", provenance["steady"], _STEADY)
+        _check_within(path, line, "steady", provenance["steady"], _STEADY, _STEADY_SINCE)
 
 
 def statements_of(provenance: Record) -> dict[str, Statement]:

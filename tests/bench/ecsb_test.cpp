@@ -106,7 +106,10 @@ TEST(ecsb, is_not_steady_if_one_rank_has_next_to_nothing) {
   };
   EXPECT_FALSE(judge("lock", {164737, 1, 1}));
   EXPECT_FALSE(judge("rw_lock", {100, 9}));
-  EXPECT_TRUE(judge("lock", {1000, 10}));
+  EXPECT_FALSE(judge("lock", {1000, 1000, 99}));
+  EXPECT_TRUE(judge("lock", {1000, 1000, 100}));
+  // One rank has nearly all, but the others have enough.
+  EXPECT_TRUE(judge("lock", {100000, 10, 10}));
   // A master that does no work itself.
   EXPECT_TRUE(judge("farm", {0, 1000}));
 }

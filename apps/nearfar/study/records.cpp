@@ -39,9 +39,11 @@ nlohmann::ordered_json statements_of(const std::vector<const configuration*>& al
     if (std::find(names.begin(), names.end(), each->object->name) == names.end())
       names.push_back(each->object->name);
   }
-  nlohmann::ordered_json result{{"objects", objects},
-                                {"statements", statements},
-                                {"steady", {{"drift", bench::steady_drift}, {"turns", bench::steady_turns}}}};
+  nlohmann::ordered_json result{
+      {"objects", objects},
+      {"statements", statements},
+      {"steady",
+       {{"drift", bench::steady_drift}, {"turns", bench::steady_turns}, {"share", bench::steady_share}}}};
   if (objects.contains("lock")) result["locks"] = objects["lock"];
   return result;
 }
