@@ -20,6 +20,7 @@ fit_plan parse_plan(std::string_view /*text*/, const std::string& /*file*/) { re
 published_data read_published(const source& /*upb*/, const source& /*ecsb*/, const fit_plan& /*plan*/) {
   return {};
 }
+std::vector<measured_point> over_sessions(const std::vector<measured_point>& /*points*/) { return {}; }
 
 }  // namespace nearfar::command
 

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import signal
 import statistics
 import subprocess
@@ -341,7 +342,10 @@ class MachineFiles(InEmptyFolder):
         self.refuse(text.replace('"schema": "nearfar.machine/1",', ""), 1, ["'schema' is missing"])
         self.refuse(text.replace('"core": 14', '"core": 1.5'), self.line_of(text, "node"), ["'node.core'", "whole"])
         self.refuse(text.replace('"core": 14', '"core": 0'), self.line_of(text, "node"), ["'node.core' must be 1 to"])
-        self.refuse(text.replace('"jitter": ', '"jitter": 2'), self.line_of(text, "network"), ["jitter"])
+        for group, field in [("near", '"jitter": '), ("network", '"jitter": ')]:
+            before, line, after = text.partition(f'  "{group}": ')
+            wrong = before + line + after.replace(field, f"{field}2", 1)
+            self.refuse(wrong, self.line_of(text, group), [f"{group}.jitter"])
         remote = self.line_of(text, "remote")
         self.refuse(
             "\n".join(
@@ -358,6 +362,10 @@ class MachineFiles(InEmptyFolder):
         del machine["near"]["lines_at_once"], machine["near"]["readers_at_once"], machine["network"]["per_byte"]
         for field in ("nodes_per_island", "island_latency"):
             machine["network"].pop(field, None)
+        for field in ("clock", "jitter", "measured_low", "measured_high"):
+            machine["near"].pop(field, None)
+        for field in ("measured_low", "measured_high"):
+            machine["network"].pop(field, None)
         newer = {"lock_handover": 0, "request": 0, "served_per_call": 65536}
         for field in newer:
             machine["library"].pop(field, None)
@@ -365,6 +373,9 @@ class MachineFiles(InEmptyFolder):
         read = json.loads(self.succeed("sim", "machines", "older.json"))
         self.assertEqual(read["near"].pop("lines_at_once"), 10)
         self.assertEqual(read["near"].pop("readers_at_once"), 1)
+        self.assertEqual((read["near"].pop("clock"), read["near"].pop("jitter")), (0, 0))
+        for group in ("near", "network"):
+            self.assertEqual((read[group].pop("measured_low"), read[group].pop("measured_high")), (1, 1))
         self.assertEqual(read["network"].pop("per_byte"), 0.08)
         self.assertEqual(read["network"].pop("nodes_per_island"), 0)
         self.assertEqual(read["network"].pop("island_latency"), 0)
@@ -391,7 +402,7 @@ class Fit(InEmptyFolder):
 
     def test_compare_judges_the_shipped_machine(self):
         text = self.succeed("sim", "compare", *self.FEW)
-        for word in ["ECSB", "UPB", "tau", "cohort.published", "DMcsLock"]:
+        for word in ["ECSB", "UPB", "tau", "cohort.published", "DashLock", "local passes: 50"]:
             self.assertIn(word, text)
 
     def test_results_do_not_depend_on_threads(self):
@@ -417,6 +428,48 @@ class Fit(InEmptyFolder):
         text = self.succeed("sim", "compare", "--machine", machine, *self.FEW)
         line = next(line for line in text.splitlines() if line.startswith("all "))
         return sum(float(value) for value in line.split()[1:])
+
+    def write_two_sessions(self):
+        """Two days on which two locks were measured; on the second everything took 1.4 times as long."""
+        (self.folder / "upb.csv").write_text("suite,lock\n")
+        rows = ["suite,lock,nodes,ranks_per_node,iteration_ns"]
+        for suite, slower in [("fast", 1.0), ("slow", 1.4)]:
+            for lock, ns in [("McsLock", 3300), ("McsLockTwoSided", 2000)]:
+                rows += [f"{suite},{lock},2,15,{ns * slower}", f"{suite},{lock},1,15,600"]
+        (self.folder / "ecsb.csv").write_text("\n".join(rows) + "\n")
+        plan = json.loads((SOURCE / "machines" / "coolmuc2" / "fit.json").read_text())
+        plan["free_parameters"] = plan["free_parameters"][:1]
+        (self.folder / "plan.json").write_text(json.dumps(plan))
+        return ["--upb", "upb.csv", "--ecsb", "ecsb.csv", "--plan", "plan.json", "--iterations", "60"]
+
+    def test_each_session_has_a_network_of_its_own(self):
+        files = self.write_two_sessions()
+        text = self.succeed("sim", "compare", *files)
+        found = re.findall(r"^(fast|slow) ECSB 2x15 +([0-9.]+)  \[([0-9.]+), ([0-9.]+)\]  2 points$", text, re.MULTILINE)
+        factors = {session: [float(value) for value in values] for session, *values in found}
+        self.assertGreater(factors["slow"][0], 1.15 * factors["fast"][0])
+        for factor, low, high in factors.values():
+            self.assertTrue(low <= factor <= high)
+        plan = json.loads((self.folder / "plan.json").read_text())
+        plan["same_session"] = {"fast": "one", "slow": "one"}
+        (self.folder / "plan.json").write_text(json.dumps(plan))
+        self.assertIn("\none ECSB 2x15 ", self.succeed("sim", "compare", *files))
+
+    def test_cross_validation_leaves_whole_sessions_and_kinds_out(self):
+        files = self.write_two_sessions()
+        text = self.succeed("sim", "compare", *files, "--cross-validate", "--evaluations", "3", "--output", "judged.json")
+        for left_out in ["session fast", "session slow", "kind queue over RMA", "kind queue with messages"]:
+            self.assertRegex(text, rf"\n{left_out} ")
+        self.assertRegex(text, r"8 points \([0-9]+ %\) are in the interval of 90 %")
+        machine = json.loads((self.folder / "judged.json").read_text())
+        for group in ("near", "network"):
+            self.assertLess(machine[group]["measured_low"], machine[group]["measured_high"])
+        table = self.succeed("sim", "ecsb", "--machine", "judged.json", *SHAPE, *SHORT, "--locks", "d_mcs", "--output", "r.jsonl")
+        self.assertRegex(table, r"\n# 90 % of what was measured, and left out of fits, is [0-9.]+ to [0-9.]+ times")
+        for sample in self.samples("r.jsonl")[1]:
+            self.assertLess(sample["predicted_low"], sample["predicted_high"])
+        self.succeed("report", "r.jsonl")
+        self.assert_refused("sim", "compare", "--output", "x.json", saying=["--output", "--cross-validate"])
 
     def test_bad_data(self):
         (self.folder / "upb.csv").write_text("suite,lock\nx,McsLock\n")
@@ -461,6 +514,19 @@ class Latencies(InEmptyFolder):
             self.assertEqual(one["duration_ns"], other["duration_ns"])
         standing = {each["name"]: each["standing"] for each in provenance["statements"]["ecsb"]["columns"]}
         self.assertEqual((standing["time"], standing["acquire_p99"], standing["acquire_max"]), ("judged", "shown", "recorded"))
+
+    def test_do_not_contain_the_loop(self):
+        machine = json.loads(self.succeed("sim", "machines", "coolmuc2"))
+        machine["near"]["jitter"] = 0
+        times = []
+        for clock in (0, 1000):
+            machine["near"]["clock"] = clock
+            (self.folder / "m.json").write_text(json.dumps(machine))
+            self.succeed("sim", "ecsb", "--machine", "m.json", "--nodes", "1", "--ranks-per-node", "1", "--locks", "mcs",
+                         *SHORT, "--output", f"{clock}.jsonl")  # fmt: skip
+            times.append(self.samples(f"{clock}.jsonl")[1][0])
+        self.assertAlmostEqual(times[1]["ns_per_acquisition"] - times[0]["ns_per_acquisition"], 1000, delta=20)
+        self.assertEqual(times[0]["acquire_p50"], times[1]["acquire_p50"])
 
     def test_are_in_csv_and_page_and_not_compared(self):
         self.run_ecsb("r.jsonl")

@@ -4,12 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <memory>
-#include <numeric>
 #include <optional>
-#include <random>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -20,15 +16,20 @@
 #include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/progress_bar.hpp"
 #include "apps/nearfar/sim/comparison.hpp"
+#include "apps/nearfar/sim/cross_validation.hpp"
 #include "apps/nearfar/sim/machine_fit.hpp"
 #include "apps/nearfar/sim/published.hpp"
 #include "apps/nearfar/sim/subcommands.hpp"
 #include "apps/nearfar/study/simulated_cluster.hpp"
 #include "bench/results/output_file.hpp"
+#include "nearfar/lock/local_passes.hpp"
 
 namespace nearfar::command {
 
 namespace {
+
+/// Of a fit that is only judged.
+constexpr int evaluations_of_a_fold = 120;
 
 struct fit_options {
   std::string machine = "coolmuc2";
@@ -36,6 +37,7 @@ struct fit_options {
   std::string ecsb;
   std::string plan;
   std::string output;
+  std::string start;
   bench::older_output older;
   bool cross_validate = false;
   fit_effort effort;
@@ -67,32 +69,11 @@ published_data data_of(const fit_options& options, const fit_plan& plan) {
   return data;
 }
 
-/// The measurements of only these locks.
-published_data only(published_data data, const std::set<std::string>& locks) {
-  const auto other = [&](const measured_point& point) { return !locks.contains(point.lock); };
-  std::erase_if(data.ecsb, other);
-  std::erase_if(data.upb, other);
-  return data;
-}
-
-/// A random half of the locks, and the rest.
-std::pair<std::set<std::string>, std::set<std::string>> halves(const published_data& data,
-                                                               std::uint64_t seed) {
-  std::set<std::string> all;
-  for (const auto* points : {&data.ecsb, &data.upb})
-    for (const measured_point& point : *points) all.insert(point.lock);
-  std::vector<std::string> order(all.begin(), all.end());
-  std::mt19937_64 random(seed);
-  std::shuffle(order.begin(), order.end(), random);
-  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(order.size() / 2);
-  return {{order.begin(), middle}, {middle, order.end()}};
-}
-
 fit_progress progress_on(const char* what, int evaluations) {
   return [what, evaluations, line = std::make_shared<progress_line>()](int evaluation, double best) {
     line->show(fmt::format("{}: {} of at most {} evaluations, mean |ln| {:.4f}", what, evaluation,
                            evaluations, best));
-    if (evaluation == evaluations) line->clear();
+    if (evaluation >= evaluations) line->clear();
   };
 }
 
@@ -105,26 +86,61 @@ void print_parameters(const std::vector<free_parameter>& free, const simulation:
                field_of(fitted, one.fields.front()), one.low, one.high, one.meaning);
 }
 
-void cross_validate(const fit_options& options, const fit_plan& plan, const simulation::machine& start,
-                    const published_data& data) {
-  const auto [first, second] = halves(data, options.effort.simulation.seed);
-  for (const auto& [fitted_on, judged_on] : {std::pair(first, second), std::pair(second, first)}) {
-    const simulation::machine fitted =
-        fit_machine(start, plan.free, only(data, fitted_on), options.effort,
-                    progress_on("cross-validation", options.effort.evaluations));
-    const published_data others = only(data, judged_on);
-    fmt::print("\n# cross-validation: fitted on {}; judged on the others\n", fmt::join(fitted_on, ", "));
-    print_comparison(compare(fitted, others, options.effort.simulation), others, false);
-  }
+intervals judge_by_folds(const fit_options& options, const fit_plan& plan, const simulation::machine& start,
+                         const published_data& data) {
+  const std::vector<fold> folds = cross_validate(start, plan, data, options.effort,
+                                                 progress_on("cross-validation", options.effort.evaluations));
+  print_folds(folds);
+  return intervals_of(folds);
 }
+
+/// A machine description that a long search will write: a file that cannot be written is noticed before.
+class machine_output {
+ public:
+  machine_output(const std::string& path, const bench::older_output& older)
+      : work_([this](const std::string&) -> std::string {
+          if (file_) file_->discard();
+          return {};
+        }) {
+    const auto hold = work_.hold();
+    file_.emplace(path, machine_mark, machine_kind, older);
+  }
+  void write(const std::string& text) {
+    work_.finish([&] {
+      file_->write(text);
+      file_->commit();
+    });
+  }
+
+ private:
+  std::optional<bench::output_file> file_;
+  kept_work work_;
+};
 
 int run_compare(const fit_options& options) {
   validate(options);
   if (launch::from_environment().rank != 0) return success;
-  const simulation::machine machine = find_machine(options.machine);
-  const published_data data = data_of(options, plan_of(options));
-  fmt::print("# machine {}\n", machine.name);
-  print_comparison(compare(machine, data, options.effort.simulation), data, true);
+  if (!options.cross_validate && !options.output.empty())
+    throw usage_error("--output needs --cross-validate, which finds the intervals to write");
+  simulation::machine machine = find_machine(options.machine);
+  const fit_plan plan = plan_of(options);
+  const published_data data = data_of(options, plan);
+  fmt::print("# machine {}\n# local passes: {}, as published\n", machine.name, published_local_passes);
+  std::optional<machine_output> output;
+  if (!options.output.empty()) output.emplace(options.output, options.older);
+  const auto networks = networks_of(machine, data, options.effort.simulation);
+  print_comparison(compare(machine, data, options.effort.simulation, factors_of(networks)), data, true);
+  print_networks(networks);
+  if (options.cross_validate) {
+    const simulation::machine start =
+        options.start.empty()
+            ? parse_machine(read_source("", "coolmuc2/start.json").text, "machines/coolmuc2/start.json")
+            : find_machine(options.start);
+    const intervals of = judge_by_folds(options, plan, start, data);
+    machine.near.measured = of.near;
+    machine.network.measured = of.far;
+    if (output) output->write(to_text(machine));
+  }
   return success;
 }
 
@@ -136,28 +152,19 @@ int run_fit(const fit_options& options) {
   if (plan.free.empty())
     throw usage_error("the plan has no free parameters to fit; add one to free_parameters");
   const published_data data = data_of(options, plan);
-  // A file that cannot be written is noticed before the long search.
-  std::optional<bench::output_file> output;
-  kept_work work([&](const std::string&) -> std::string {
-    if (output) output->discard();
-    return {};
-  });
-  {
-    const auto hold = work.hold();
-    output.emplace(options.output, machine_mark, machine_kind, options.older);
-  }
-  const simulation::machine fitted =
+  machine_output output(options.output, options.older);
+  const fitted_machine fitted =
       fit_machine(start, plan.free, data, options.effort, progress_on("fit", options.effort.evaluations));
-  const std::string text = to_text(fitted);
-  work.finish([&] {
-    output->write(text);
-    output->commit();
-  });
-  print_parameters(plan.free, start, fitted);
+  const std::string text = to_text(fitted.machine);
+  output.write(text);
+  print_parameters(plan.free, start, fitted.machine);
   fmt::print("\n");
   // As the file says it, which rounds.
-  print_comparison(compare(parse_machine(text, options.output), data, options.effort.simulation), data, true);
-  if (options.cross_validate) cross_validate(options, plan, start, data);
+  print_comparison(compare(parse_machine(text, options.output), data, options.effort.simulation,
+                           factors_of(fitted.networks)),
+                   data, true);
+  print_networks(fitted.networks);
+  if (options.cross_validate) judge_by_folds(options, plan, start, data);
   return success;
 }
 
@@ -191,6 +198,19 @@ void add_sim_compare(CLI::App& sim, int& status) {
       sim.add_subcommand("compare", "Compare a machine description with measurements of the real machine");
   auto options = std::make_shared<fit_options>();
   add_shared_options(*command, *options);
+  options->effort.evaluations = evaluations_of_a_fold;
+  command->add_flag("--cross-validate", options->cross_validate,
+                    "Also fit without each session and each kind of locks, and judge there");
+  command->add_option("--start", options->start,
+                      "With --cross-validate: machine from which each fit begins (default: "
+                      "machines/coolmuc2/start.json)");
+  command->add_option("--output", options->output,
+                      "With --cross-validate: machine description file to write, which has the intervals");
+  add_overwrite_option(*command, options->older);
+  command
+      ->add_option("--evaluations", options->effort.evaluations,
+                   "With --cross-validate: largest number of simulations for each fit")
+      ->capture_default_str();
   command->callback([options, &status] { status = run_compare(*options); });
 }
 
@@ -206,7 +226,7 @@ void add_sim_fit(CLI::App& sim, int& status) {
                    "Largest number of simulations of all measured points")
       ->capture_default_str();
   command->add_flag("--cross-validate", options->cross_validate,
-                    "Also fit on each half of the locks and judge on the other");
+                    "Also fit without each session and each kind of locks, and judge there");
   command->callback([options, &status] { status = run_fit(*options); });
 }
 

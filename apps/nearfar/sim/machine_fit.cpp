@@ -52,11 +52,12 @@ class pattern_search {
     least_ = evaluate(best_, nothing_yet);
   }
 
-  simulation::machine run() {
+  fitted_machine run() {
     descend();
     // The parameters make up for each other, so that a descent along the axes ends in one of many valleys.
     coordinates best = best_;
     double least = least_;
+    network_factors factors = factors_;
     while (!spent()) {
       best_ = elsewhere(best);
       least_ = evaluate(best_, least);
@@ -64,9 +65,13 @@ class pattern_search {
       if (least_ < least) {
         least = least_;
         best = best_;
+        factors = factors_;
+      } else {
+        factors_ = factors;
       }
     }
-    return machine_at(best);
+    const simulation::machine result = machine_at(best);
+    return {result, networks_of(result, *data_, effort_->simulation)};
   }
 
  private:
@@ -77,6 +82,7 @@ class pattern_search {
     constexpr double last_step = 0.02;
     constexpr double narrower = 0.5;
     for (double step = first_step; step >= last_step && !spent(); step *= narrower) {
+      fit_networks();
       while (!spent()) {
         const coordinates before = best_;
         if (!explore(step)) break;
@@ -86,6 +92,22 @@ class pattern_search {
         try_out(beyond);
       }
     }
+  }
+
+  void fit_networks() {
+    evaluations_ += network_evaluations;
+    const network_factors before = factors_;
+    try {
+      factors_ = factors_of(networks_of(machine_at(best_), *data_, effort_->simulation));
+    } catch (const std::exception&) {
+      return;  // as in `evaluate`
+    }
+    // Interpolation may promise more than it holds.
+    const double deviation = evaluate(best_, least_);
+    if (deviation <= least_)
+      least_ = deviation;
+    else
+      factors_ = before;
   }
 
   /// A third of the parameters changed at random, by a factor of about two.
@@ -155,7 +177,7 @@ class pattern_search {
     ++evaluations_;
     double deviation = 0;
     try {
-      deviation = compare(machine_at(where), *data_, effort_->simulation).mean_deviation();
+      deviation = compare(machine_at(where), *data_, effort_->simulation, factors_).mean_deviation();
     } catch (const std::exception&) {
       // The start must be sound; a step from it may end at a machine on which a lock cannot run to its end.
       if (evaluations_ == 1) throw;
@@ -172,6 +194,7 @@ class pattern_search {
   const fit_effort* effort_;
   const fit_progress* progress_;
   std::mt19937_64 random_;
+  network_factors factors_;
   coordinates best_;
   coordinates last_direction_;
   double least_ = 0;
@@ -186,9 +209,9 @@ double field_of(const simulation::machine& machine, const std::string& name) {
   return value;
 }
 
-simulation::machine fit_machine(const simulation::machine& start, const std::vector<free_parameter>& free,
-                                const published_data& data, const fit_effort& effort,
-                                const fit_progress& progress) {
+fitted_machine fit_machine(const simulation::machine& start, const std::vector<free_parameter>& free,
+                           const published_data& data, const fit_effort& effort,
+                           const fit_progress& progress) {
   return pattern_search(start, free, data, effort, progress).run();
 }
 

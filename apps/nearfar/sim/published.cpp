@@ -66,6 +66,9 @@ class csv_reader {
     }
     return false;
   }
+  [[nodiscard]] bool has(const std::string& column) const {
+    return std::find(columns_.begin(), columns_.end(), column) != columns_.end();
+  }
   [[nodiscard]] const std::string& text(const std::string& column) const {
     const auto at = std::find(columns_.begin(), columns_.end(), column);
     if (at == columns_.end()) refuse(fmt::format("column '{}' is missing", column));
@@ -102,26 +105,28 @@ class csv_reader {
   std::vector<std::string> cells_;
 };
 
-/// Points with all values that suites measured for them.
+/// Points with all values that were measured for them.
 class point_collector {
  public:
   void add(const measured_point& point) {
-    const auto key = std::tuple(point.lock, point.published, point.shape.nodes, point.shape.ranks_per_node,
-                                point.scenario);
-    auto [at, is_new] = values_.try_emplace(key);
+    auto [at, is_new] = values_.try_emplace(key_of(point));
     if (is_new) order_.push_back(point);
     at->second.push_back(point.ns);
   }
   [[nodiscard]] std::vector<measured_point> medians() {
-    for (measured_point& point : order_)
-      point.ns = bench::median_of(values_.at(std::tuple(point.lock, point.published, point.shape.nodes,
-                                                        point.shape.ranks_per_node, point.scenario)))
-                     .median;
+    for (measured_point& point : order_) point.ns = bench::median_of(values_.at(key_of(point))).median;
     return order_;
   }
 
  private:
-  std::map<std::tuple<std::string, std::string, int, int, std::string>, std::vector<double>> values_;
+  using key = std::tuple<std::string, std::string, int, int, std::string, std::string>;
+
+  [[nodiscard]] static key key_of(const measured_point& point) {
+    return {point.lock,     point.published, point.shape.nodes, point.shape.ranks_per_node,
+            point.scenario, point.session};
+  }
+
+  std::map<key, std::vector<double>> values_;
   std::vector<measured_point> order_;
 };
 
@@ -129,7 +134,22 @@ std::map<std::string, std::string> texts(const nlohmann::ordered_json& object) {
   return object.get<std::map<std::string, std::string>>();
 }
 
+std::map<std::string, std::string> texts_if_any(const nlohmann::ordered_json& in, const char* name) {
+  return in.contains(name) ? texts(in.at(name)) : std::map<std::string, std::string>();
+}
+
 }  // namespace
+
+std::string measured_point::job() const {
+  if (shape.nodes == 1) return {};
+  return scenario.empty() ? fmt::format("{} ECSB {}x{}", session, shape.nodes, shape.ranks_per_node)
+                          : fmt::format("{} UPB", session);
+}
+
+std::string fit_plan::kind_of(const std::string& lock) const {
+  const auto known = kinds.find(lock);
+  return known == kinds.end() ? lock.substr(0, lock.find('.')) : known->second;
+}
 
 fit_plan parse_plan(std::string_view text, const std::string& file) {
   fit_plan plan;
@@ -139,6 +159,8 @@ fit_plan parse_plan(std::string_view text, const std::string& file) {
       throw usage_error(fmt::format("{}: this nearfar reads schema '{}'", file, plan_schema));
     plan.same_algorithm = texts(json.at("same_algorithm"));
     plan.not_compared = texts(json.at("not_compared"));
+    plan.same_session = texts_if_any(json, "same_session");
+    plan.kinds = texts_if_any(json, "kinds");
     for (const auto& parameter : json.at("free_parameters"))
       plan.free.push_back({parameter.at("meaning").get<std::string>(),
                            parameter.at("fields").get<std::vector<std::string>>(),
@@ -183,6 +205,11 @@ published_data read_published(const source& upb, const source& ecsb, const fit_p
     result.left_out[published] = why == plan.not_compared.end() ? "not in the plan" : why->second;
     return std::nullopt;
   };
+  const auto session_of = [&](const csv_reader& line) {
+    const std::string suite = line.has("suite") ? line.text("suite") : std::string();
+    const auto same = plan.same_session.find(suite);
+    return same == plan.same_session.end() ? suite : same->second;
+  };
   point_collector ecsb_points;
   for (csv_reader line(ecsb); line.next_line();) {
     const std::string& published = line.text("lock");
@@ -191,7 +218,8 @@ published_data read_published(const source& upb, const source& ecsb, const fit_p
                        published,
                        {line.required<int>("nodes"), line.required<int>("ranks_per_node")},
                        "",
-                       line.required<double>("iteration_ns")});
+                       line.required<double>("iteration_ns"),
+                       session_of(line)});
   }
   point_collector upb_points;
   for (csv_reader line(upb); line.next_line();) {
@@ -200,7 +228,7 @@ published_data read_published(const source& upb, const source& ecsb, const fit_p
     if (!lock) continue;
     for (const auto& [scenario, column] : upb_columns)
       if (const auto ns = line.positive<double>(column))
-        upb_points.add({*lock, published, upb_shape, scenario, *ns});
+        upb_points.add({*lock, published, upb_shape, scenario, *ns, session_of(line)});
   }
   result.ecsb = ecsb_points.medians();
   result.upb = upb_points.medians();
@@ -211,6 +239,15 @@ published_data read_published(const source& upb, const source& ecsb, const fit_p
     return point.shape.nodes == 1 && (point.scenario[0] == '3' || point.scenario[1] == 'c');
   });
   return result;
+}
+
+std::vector<measured_point> over_sessions(const std::vector<measured_point>& points) {
+  point_collector collected;
+  for (measured_point point : points) {
+    point.session.clear();
+    collected.add(point);
+  }
+  return collected.medians();
 }
 
 }  // namespace nearfar::command

@@ -17,7 +17,12 @@ struct measured_point {
   std::string published;  ///< the lock's name there
   cluster_shape shape;
   std::string scenario;  ///< of the UPB; empty for the ECSB
-  double ns = 0;         ///< from one acquisition to the next; the median, where several suites measured it
+  double ns = 0;  ///< from one acquisition to the next; the median, where several suites of a session have it
+  std::string session;  ///< the suite that it was measured in, or the session that the suite belongs to
+
+  /// The run of the published program that measured the point over the network, whose speed differs from run
+  /// to run: the session, the benchmark and, as each is a job of its own, the shape. Empty within a node.
+  [[nodiscard]] std::string job() const;
 };
 
 /// A number of a machine that the fit may change: all fields of these names, by one common factor.
@@ -32,7 +37,12 @@ struct free_parameter {
 struct fit_plan {
   std::map<std::string, std::string> same_algorithm;  ///< registered lock by published name
   std::map<std::string, std::string> not_compared;    ///< reason by published name
+  std::map<std::string, std::string> same_session;    ///< session by suite, for suites that share rows
+  std::map<std::string, std::string> kinds;           ///< kind by registered lock
   std::vector<free_parameter> free;
+
+  /// What the lock has in common with others; without an entry, its name up to the first dot.
+  [[nodiscard]] std::string kind_of(const std::string& lock) const;
 };
 
 /// Reads a plan, schema "nearfar.fit/1". Throws `usage_error` that names the file and what is wrong with it.
@@ -53,8 +63,11 @@ struct published_data {
   std::map<std::string, std::string> left_out;  ///< reason by published name
 };
 
-/// Reads both CSV files, whose columns are those of machines/coolmuc2. Throws `usage_error` that names file
-/// and line.
+/// Reads both CSV files, whose columns are those of machines/coolmuc2; the column `suite` may be absent.
+/// Throws `usage_error` that names file and line.
 [[nodiscard]] published_data read_published(const source& upb, const source& ecsb, const fit_plan& plan);
+
+/// The medians over all sessions.
+[[nodiscard]] std::vector<measured_point> over_sessions(const std::vector<measured_point>& points);
 
 }  // namespace nearfar::command

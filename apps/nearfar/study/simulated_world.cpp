@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "apps/nearfar/shared/command.hpp"
@@ -44,10 +45,22 @@ class simulated_stage final : public stage {
           if (w.rank() == 0) samples = std::move(mine);
         },
         {.seed = seed_of(plan_->seed, repetition), .bytes = bytes_for_locks(static_cast<int>(objects))});
+    add_prediction(samples, of);
     return samples;
   }
 
  private:
+  /// Between which times the real machine's probably is, as far as that is known: of exclusive locks alone.
+  void add_prediction(std::vector<bench::sample>& to, const configuration& of) const {
+    const simulation::prediction_interval& measured =
+        of.where.nodes > 1 ? machine_.network.measured : machine_.near.measured;
+    if (!measured.is_known() || of.benchmark->kind->name != std::string_view("lock")) return;
+    for (bench::sample& one : to) {
+      one.counts["predicted_low"] = one.ns_per_acquisition() * measured.low;
+      one.counts["predicted_high"] = one.ns_per_acquisition() * measured.high;
+    }
+  }
+
   /// Without this a run that is too large would be killed by the system, and say nothing.
   void refuse_what_does_not_fit(const shape& of) const {
     // The memory that runs of up to 65,520 ranks, and of 4,000 locks, have taken, and some more.

@@ -148,8 +148,21 @@ class benchmark_table {
     if (!std::ranges::all_of(all, [](const auto& one) { return bench::is_steady(one.second); }))
       text += fmt::format(
           "# not steady: from the first to the second half of the measured time the throughput changes by "
-          "more than {:.0f} %, or a rank has fewer than {} turns on average{}\n",
-          bench::steady_drift * 100, bench::steady_turns, cure());
+          "more than {:.0f} %, or a rank has fewer than {} turns or {:.0f} % of the ranks' median{}\n",
+          bench::steady_drift * 100, bench::steady_turns, bench::steady_share * 100, cure());
+    std::set<std::string> predictions;
+    for (const auto& [key, samples] : all)
+      for (const bench::sample* one : samples) {
+        const auto low = one->count("predicted_low");
+        const auto high = one->count("predicted_high");
+        if (!low || !high || one->iterations == 0) continue;
+        predictions.insert(fmt::format("{:.2f} to {:.2f} times the simulated {}",
+                                       *low / one->ns_per_acquisition(), *high / one->ns_per_acquisition(),
+                                       one->nodes > 1 ? "on several nodes" : "in one node"));
+      }
+    if (!predictions.empty())
+      text += fmt::format("# 90 % of what was measured, and left out of fits, is {}\n",
+                          fmt::join(predictions, "; "));
     for (const bench::remark& each : benchmark_->remarks) {
       double sum = 0;
       for (const auto& [key, samples] : all) sum += total(samples, each);

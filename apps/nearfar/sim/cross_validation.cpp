@@ -1,0 +1,148 @@
+#include "apps/nearfar/sim/cross_validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <utility>
+
+namespace nearfar::command {
+
+namespace {
+
+template <typename Predicate>
+published_data only(published_data data, Predicate is_chosen) {
+  const auto other = [&](const measured_point& point) { return !is_chosen(point); };
+  std::erase_if(data.ecsb, other);
+  std::erase_if(data.upb, other);
+  return data;
+}
+
+/// Calls `use` for each point of the benchmarks.
+template <typename Points, typename Use>
+void for_each_point(Points& of, Use use) {
+  for (auto* points : {&of.ecsb, &of.upb})
+    for (auto& point : *points) use(point);
+}
+
+bool is_of_one_node(const measured_point& point) { return point.shape.nodes == 1; }
+
+/// The deviations of all points of one node, or of several, except those of one fold.
+std::vector<double> deviations_of(const std::vector<fold>& folds, bool one_node, const fold* without) {
+  std::vector<double> result;
+  for (const fold& one : folds) {
+    if (&one == without || (without != nullptr && one.by != without->by)) continue;
+    for_each_point(one.blind, [&](const judged_point& point) {
+      if (is_of_one_node(point.measured) == one_node) result.push_back(point.deviation());
+    });
+  }
+  return result;
+}
+
+std::string median_text(const std::vector<judged_point>& points) {
+  return points.empty() ? "-" : fmt::format("{:.3f}", comparison::median_deviation(points));
+}
+
+/// Of one node and of four, all of whose cores are taken.
+std::vector<judged_point> full(const std::vector<judged_point>& points, int nodes) {
+  std::vector<judged_point> result;
+  constexpr int cores = 28;
+  for (const judged_point& point : points)
+    if (point.measured.shape.nodes == nodes && point.measured.shape.ranks_per_node == cores)
+      result.push_back(point);
+  return result;
+}
+
+void print_all(const std::vector<fold>& folds, const std::string& by) {
+  comparison all;
+  int within = 0;
+  int judged = 0;
+  for (const fold& one : folds) {
+    if (one.by != by) continue;
+    for_each_point(one.judged, [&](const judged_point& point) {
+      (point.measured.scenario.empty() ? all.ecsb : all.upb).push_back(point);
+    });
+    for (const bool one_node : {true, false}) {
+      const simulation::prediction_interval of = ratios_of(deviations_of(folds, one_node, &one));
+      for_each_point(one.blind, [&](const judged_point& point) {
+        if (is_of_one_node(point.measured) != one_node) return;
+        const double ratio = std::exp(-point.deviation());
+        ++judged;
+        within += static_cast<int>(of.low <= ratio && ratio <= of.high);
+      });
+    }
+  }
+  if (judged == 0) return;
+  fmt::print(
+      "all, left out by {}: ECSB {}, with 28 ranks {}, with 112 {}; UPB {}; tau within sessions {:.3f}\n", by,
+      median_text(all.ecsb), median_text(full(all.ecsb, 1)), median_text(full(all.ecsb, 4)),
+      median_text(all.upb), all.rank_correlation());
+  fmt::print("  {} of {} points ({:.0f} %) are in the interval of 90 % that the other folds give\n", within,
+             judged, 100.0 * within / judged);
+}
+
+}  // namespace
+
+std::vector<fold> cross_validate(const simulation::machine& start, const fit_plan& plan,
+                                 const published_data& data, const fit_effort& effort,
+                                 const fit_progress& progress) {
+  using name_of_whole = std::function<std::string(const measured_point&)>;
+  const std::vector<std::pair<std::string, name_of_whole>> ways{
+      {"session", [](const measured_point& point) { return point.session; }},
+      {"kind", [&](const measured_point& point) { return plan.kind_of(point.lock); }}};
+  std::vector<fold> result;
+  for (const auto& way : ways) {
+    const name_of_whole& whole_of = way.second;
+    std::set<std::string> wholes;
+    for_each_point(data, [&](const measured_point& point) { wholes.insert(whole_of(point)); });
+    for (const std::string& whole : wholes) {
+      const published_data rest = only(data, [&](const auto& point) { return whole_of(point) != whole; });
+      const published_data held = only(data, [&](const auto& point) { return whole_of(point) == whole; });
+      if (rest.ecsb.empty() && rest.upb.empty()) continue;
+      const fitted_machine fitted = fit_machine(start, plan.free, rest, effort, progress);
+      network_factors factors = factors_of(networks_of(fitted.machine, held, effort.simulation));
+      for (const auto& [job, its] : fitted.networks) factors[job] = its.factor;
+      result.push_back({way.first, whole, compare(fitted.machine, held, effort.simulation, factors),
+                        compare(fitted.machine, held, effort.simulation)});
+    }
+  }
+  return result;
+}
+
+simulation::prediction_interval ratios_of(std::vector<double> deviations) {
+  if (deviations.empty()) return {};
+  std::ranges::sort(deviations);
+  constexpr double outside = 0.05;
+  // Of n points between which a next one falls with equal chance anywhere, the interval leaves out so many at
+  // each end.
+  const auto least = static_cast<std::size_t>(outside * static_cast<double>(deviations.size() + 1));
+  const std::size_t left_out = least > 0 ? least - 1 : 0;
+  return {std::exp(-deviations[deviations.size() - 1 - left_out]), std::exp(-deviations[left_out])};
+}
+
+intervals intervals_of(const std::vector<fold>& folds) {
+  return {.near = ratios_of(deviations_of(folds, true, nullptr)),
+          .far = ratios_of(deviations_of(folds, false, nullptr))};
+}
+
+void print_folds(const std::vector<fold>& folds) {
+  if (folds.empty()) return;
+  fmt::print(
+      "\n# cross-validation: median |ln(simulated / measured)| of what each fit did not know\n"
+      "{:<44}{:>10}{:>10}{:>8}\n",
+      "# left out", "ECSB", "UPB", "points");
+  for (const fold& one : folds)
+    fmt::print("{:<44}{:>10}{:>10}{:>8}\n", one.by + " " + one.left_out, median_text(one.judged.ecsb),
+               median_text(one.judged.upb), one.judged.ecsb.size() + one.judged.upb.size());
+  print_all(folds, "session");
+  print_all(folds, "kind");
+  const intervals of = intervals_of(folds);
+  fmt::print(
+      "90 % of measured / simulated, network unknown: in a node {:.2f} to {:.2f}, on several {:.2f} to "
+      "{:.2f}\n",
+      of.near.low, of.near.high, of.far.low, of.far.high);
+}
+
+}  // namespace nearfar::command
