@@ -44,8 +44,8 @@ struct counted_round {
   counted_round(std::chrono::nanoseconds time, std::int64_t count) : now(time), operations(count) {}
 };
 
-/// Returns when the next turn of a loop begins, of which one has ended at `now`. Only a simulated world has to
-/// be told that a turn costs time besides its work.
+/// Returns when the next turn of a loop begins, of which one has ended at `now`. Only a simulated world has
+/// to be told that a turn costs time besides its work.
 template <world W>
 [[nodiscard]] std::chrono::nanoseconds after_turn(W& w, std::chrono::nanoseconds now) {
   if constexpr (requires { w.after_turn(now); })

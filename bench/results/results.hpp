@@ -63,8 +63,8 @@ struct sample {
 /// Whether the warm-up was long enough in these repetitions of one configuration. Queues form, and a lock
 /// settles in its pattern of hand-overs, only after some turns of every rank, which a fixed warm-up may not
 /// cover. The repetitions count as steady if the median of the `drift` is within `steady_drift` of 1, and
-/// each rank had at least `steady_turns` iterations, and `steady_share` of the ranks' median; where ranks have
-/// different tasks, their mean had `steady_turns`. True if the drift is unknown.
+/// each rank had at least `steady_turns` iterations, and `steady_share` of the ranks' median; where ranks
+/// have different tasks, their mean had `steady_turns`. True if the drift is unknown.
 [[nodiscard]] bool is_steady(std::span<const sample* const> repetitions);
 inline constexpr double steady_drift = 0.1;
 inline constexpr std::int64_t steady_turns = 10;

@@ -17,6 +17,9 @@ inline std::uint64_t read_word(const void* from, std::size_t bytes = sizeof(std:
   return value;
 }
 
+/// What `read_word` finds where `write_word` has written.
+inline std::uint64_t low_bytes_of(std::uint64_t value, std::size_t bytes) { return read_word(&value, bytes); }
+
 /// A hash of both words.
 [[nodiscard]] inline std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
   std::uint64_t x = a * 0x9E3779B97F4A7C15U + b + 0x7F4A7C15U;

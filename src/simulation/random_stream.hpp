@@ -27,7 +27,8 @@ class random_stream {
     return static_cast<picoseconds>(next() % static_cast<std::uint64_t>(span));
   }
 
-  /// A time with this mean and `share` of it as its standard deviation, at most half of the mean: drawn evenly.
+  /// A time with this mean and `share` of it as its standard deviation, at most half of the mean: drawn
+  /// evenly.
   [[nodiscard]] picoseconds varied(picoseconds mean, double share) noexcept {
     if (share <= 0) return mean;
     constexpr double half_width = 1.7320508075688772;  // in standard deviations

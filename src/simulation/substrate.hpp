@@ -119,8 +119,8 @@ class cluster final : public engine::team {
     return lines_.own(line, rank, at);
   }
   void let_poll(std::size_t line, picoseconds before);
-  /// An atomic operation asks for its line only when the stores before it are visible. Other ranks may ask for
-  /// the line before.
+  /// An atomic operation asks for its line only when the stores before it are visible. Other ranks may ask
+  /// for the line before.
   void drain_stores(rank_state& me) {
     if (me.stores.all_done <= me.clock) return;
     me.clock = me.stores.all_done;

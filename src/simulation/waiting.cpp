@@ -33,9 +33,8 @@ cluster::outcome cluster::poll(rank_state& me, std::span<const engine::wait, cou
     if (is_write(one.read.what)) drain_stores(me);
     const std::uint64_t value = *one.read.word;
     const std::size_t line = line_of(word_index(one.read.word));
-    me.clock = is_write(one.read.what)
-                   ? own_line(line, running(), me.clock) + costs_.atomic
-                   : read_line(line, running(), me.clock);
+    me.clock = is_write(one.read.what) ? own_line(line, running(), me.clock) + costs_.atomic
+                                       : read_line(line, running(), me.clock);
     if (one.satisfied(value)) return {which, value};
     if (++which == any.size()) which = 0;
   } while (which != begins_with);

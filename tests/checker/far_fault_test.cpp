@@ -214,6 +214,25 @@ TEST(faults, origin_changed_and_restored) {
                       "an origin buffer of put to words.a of rank 1 was changed before its flush"));
 }
 
+TEST(faults, result_changed) {
+  const auto changes = [](bool waits) {
+    return [=](scene& s) {
+      if (s.rank() != 0) return;
+      word got = 0;
+      s.far.get(1, &words::a, got);
+      if (waits) s.far.flush(1);
+      got = 5;
+      s.far.flush(1);
+    };
+  };
+  for (const auto mode : all_modes) {
+    const options how = by(near_model::sequential, mode);
+    EXPECT_TRUE(finds(program_of(2, changes(false)), how, fault::origin,
+                      "the result of get to words.a of rank 1 was changed before its flush"));
+    EXPECT_TRUE(is_right(program_of(2, changes(true)), how));
+  }
+}
+
 // ---- conflicts --------------------------------------------------------------------------------------------
 
 TEST(faults, conflict_of_puts) {

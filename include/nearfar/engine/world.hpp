@@ -256,8 +256,9 @@ class world {
   }
   /// See `time_for_waiting`.
   [[nodiscard]] std::chrono::nanoseconds now_for_waiting() const { return team_->now_for_waiting(); }
-  /// Lets pass what a turn of a benchmark's loop costs besides its work, which ended at `at`. Returns when the
-  /// next turn begins. A simulated cluster charges it here, so that reading the clock within a turn is free.
+  /// Lets pass what a turn of a benchmark's loop costs besides its work, which ended at `at`. Returns when
+  /// the next turn begins. A simulated cluster charges it here, so that reading the clock within a turn is
+  /// free.
   [[nodiscard]] std::chrono::nanoseconds after_turn(std::chrono::nanoseconds at) {
     return team_->after_turn(at);
   }

@@ -65,7 +65,7 @@ struct near_costs {
   unsigned readers_at_once = 1;
   /// One turn of a benchmark's loop besides what it measures: reading the clock, counting.
   double clock = 0;
-  double jitter = 0;  ///< standard deviation of a line's move and of `clock`, as a share of it
+  double jitter = 0;               ///< standard deviation of a line's move and of `clock`, as a share of it
   prediction_interval measured{};  ///< of times in one node
 };
 
@@ -91,7 +91,7 @@ struct network_costs {
   double jitter = 0;         ///< standard deviation of a remote latency, as a share of it
   /// Nodes that one switch joins, in the order of their numbers. 0: all.
   unsigned nodes_per_island = 0;
-  double island_latency = 0;  ///< additional one-way latency between islands, in nanoseconds
+  double island_latency = 0;       ///< additional one-way latency between islands, in nanoseconds
   prediction_interval measured{};  ///< of times on several nodes
 };
 
