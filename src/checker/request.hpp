@@ -4,6 +4,7 @@
 // A new kind of step needs one class here and the function of `execution` that ranks call for it.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -23,9 +24,10 @@ namespace nearfar::checker {
 
 class execution;
 
-/// Bytes of the value that an operation writes or reads: a word, or its part of an object.
+/// Bytes of the value that an operation writes or reads: a word, a byte, or its part of an object.
 [[nodiscard]] inline std::size_t width_of(const engine::operation& what) noexcept {
-  return what.is_of_object() ? what.bytes : sizeof *what.word;
+  constexpr std::size_t bits_of_byte = 8;
+  return what.is_of_object() ? what.bytes : static_cast<std::size_t>(std::bit_width(what.mask)) / bits_of_byte;
 }
 
 /// Hash of all operands of an operation except its word.

@@ -159,6 +159,7 @@ void expect_near_elements_are_apart(W& w, std::size_t count) {
 struct word_and_object {
   far<std::uint64_t> word;
   far_object<std::array<std::uint64_t, 2>> object;
+  far_byte byte;
 };
 
 /// Checked builds only: other builds do not look.
@@ -168,6 +169,7 @@ void expect_no_element_beyond_the_last(W& w) {
   const typename W::template near_array<two_cells<W>> near(w, 2);
   if constexpr (checked_build) {
     const std::uint64_t origin = 1;
+    const std::uint8_t byte = 1;
     std::uint64_t result = 0;
     std::array<std::uint64_t, 2> object{};
     typename W::template maybe_torn<std::array<std::uint64_t, 2>> torn;
@@ -185,6 +187,9 @@ void expect_no_element_beyond_the_last(W& w) {
       EXPECT_THROW(far.accumulate(where, word, origin, far_op::sum), misuse);
       EXPECT_THROW(static_cast<void>(far.read_direct(where, word)), misuse);
       EXPECT_THROW(far.write_direct(where, word, origin), misuse);
+      EXPECT_THROW(far.put(where, &word_and_object::byte, byte), misuse);
+      EXPECT_THROW(static_cast<void>(far.read_direct(where, &word_and_object::byte)), misuse);
+      EXPECT_THROW(far.write_direct(where, &word_and_object::byte, byte), misuse);
       EXPECT_THROW(far.put(where, whole, object), misuse);
       EXPECT_THROW(far.get(where, whole, object), misuse);
       EXPECT_THROW(far.get(where, whole, torn), misuse);
@@ -360,6 +365,53 @@ void expect_objects_of_all_sizes_arrive_whole(W& w) {
   expect_objects_arrive_whole<pattern<std::uint64_t, 16>>(w);
   expect_objects_arrive_whole<pattern<std::uint64_t, 40>>(w);
   expect_objects_arrive_whole<pattern<std::uint64_t, 4096>>(w);
+}
+
+// ---- bytes ------------------------------------------------------------------------------------------------
+
+struct byte_between_words {
+  far<std::uint64_t> before;
+  far_byte byte;
+  far<std::uint64_t> after;
+};
+
+/// A byte of each rank, which all ranks put to, and then hand round.
+template <typename W>
+void expect_bytes_arrive_alone(W& w) {
+  constexpr auto field = &byte_between_words::byte;
+  typename W::template far_array<byte_between_words> array(w, 2);
+  const auto at = static_cast<std::size_t>(offset_of(byte_between_words{}, field));
+  const std::span memory(array.own_element(1), sizeof(byte_between_words));
+  constexpr std::byte beside{0xa5};
+  for (std::size_t i = 0; i < memory.size(); ++i)
+    if (i != at) memory[i] = beside;
+  w.barrier();
+  in_turns(w, [&] {
+    const auto mine = static_cast<std::uint8_t>(w.rank() + 1);
+    for (int rank = 0; rank < w.size(); ++rank) {
+      array.put({rank, 1}, field, mine);
+      array.flush(rank);
+    }
+    for (const int rank : node_mates(w)) EXPECT_EQ(array.read_direct({rank, 1}, field), mine);
+  });
+  EXPECT_EQ(array.read_direct({w.rank(), 1}, field), w.size());
+  for (std::size_t i = 0; i < memory.size(); ++i)
+    if (i != at) EXPECT_EQ(memory[i], beside) << "byte " << i << " beside byte " << at;
+  w.barrier();
+  array.write_direct({w.rank(), 1}, field, std::uint8_t{0});
+  EXPECT_EQ(array.read_direct({w.rank(), 1}, field), 0);
+
+  const std::uint8_t token = 200;
+  const int next = (w.rank() + 1) % w.size();
+  const auto hand_over = [&] {
+    array.put(next, field, token);
+    array.flush(next);
+  };
+  const auto is_there = [](std::uint8_t value) { return value != 0; };
+  if (w.rank() == 0) hand_over();
+  EXPECT_EQ(w.await_direct(array, w.rank(), field, is_there), token);
+  if (w.rank() != 0) hand_over();
+  w.barrier();
 }
 
 // ---- an optimistic reader ---------------------------------------------------------------------------------

@@ -56,6 +56,15 @@ TEST(threads_objects, of_all_sizes_arrive_whole) {
   }
 }
 
+TEST(threads_bytes, arrive_alone) {
+  for (const char* topology : {"node:1", "node:2"}) {
+    threads::options chosen;
+    chosen.topology = topology_spec::parse(topology);
+    threads::run(
+        ranks, [](world& w) { expect_bytes_arrive_alone(w); }, chosen);
+  }
+}
+
 TEST(threads_objects, are_read_while_they_are_written) {
   threads::run(ranks, [](world& w) { expect_sequence_lock_holds(w, 5000); });
 }

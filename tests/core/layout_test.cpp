@@ -13,6 +13,7 @@ namespace {
 
 using nearfar::element;
 using nearfar::far;
+using nearfar::far_byte;
 using nearfar::far_element;
 using nearfar::far_layout;
 using nearfar::far_object;
@@ -89,6 +90,8 @@ static_assert(!far_value<std::uint8_t> && !far_value<std::uint32_t> && !far_valu
 static_assert(near_layout<words> && !near_layout<half_a_slot>);
 static_assert(slot_bytes % 16 == 0, "MPICH 4.0.2 over UCX misplaces writes in windows of other sizes");
 static_assert(sizeof(far<std::uint64_t>) == 8);
+// The engine's byte is a whole word.
+static_assert(sizeof(far_byte) == 8 && alignof(far_byte) == 8 && offsetof(far_byte, byte) == 0);
 
 // Objects are whole words, so that operations cannot reach neighbouring words.
 template <std::size_t Bytes>
@@ -111,6 +114,11 @@ struct word_and_object {
   far<std::uint64_t> word;
   far_object<bytes<12>> object;
 };
+struct word_and_byte {
+  far<std::uint64_t> word;
+  far_byte byte;
+};
+static_assert(far_element<word_and_byte> && sizeof(word_and_byte) == 16);
 struct half_a_word {
   std::uint32_t half;
 };

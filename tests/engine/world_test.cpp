@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -89,6 +92,62 @@ TEST(world, segments_start_at_zero_and_have_memory_of_their_own) {
     }
   });
   EXPECT_TRUE(result.complete) << complaint(result);
+}
+
+struct alignas(slot_bytes) byte_and_word {
+  far_byte given;
+  far<std::uint64_t> word;
+};
+
+/// Rank 0 puts a byte to rank 1, and changes the byte of its buffer with this index before the flush.
+checker::report run_with_changed_buffer(std::size_t changed) {
+  return run_all("node:2", 2, [changed](world& w) {
+    world::far_segment<byte_and_word> segment(w);
+    if (w.rank() == 0) {
+      std::array<std::uint8_t, 3> buffer{1, 2, 3};
+      segment.put(1, &byte_and_word::given, buffer[1]);
+      buffer[changed] = 9;
+      segment.flush(1);
+    } else {
+      const auto is_there = [](std::uint8_t value) { return value != 0; };
+      EXPECT_EQ(w.await_direct(segment, 1, &byte_and_word::given, is_there), 2);
+      EXPECT_EQ(segment.read_direct(1, &byte_and_word::given), 2);
+    }
+  });
+}
+
+TEST(world, puts_a_byte_from_a_buffer_of_one_byte) {
+  for (const std::size_t beside : {0U, 2U}) {
+    const auto result = run_with_changed_buffer(beside);
+    EXPECT_TRUE(result.complete) << complaint(result);
+  }
+  const auto result = run_with_changed_buffer(1);
+  ASSERT_TRUE(result.found);
+  EXPECT_EQ(result.found->what, checker::fault::origin);
+}
+
+TEST(world, takes_a_byte_that_was_seen_for_incomplete) {
+  const auto resets = [](bool after_flush) {
+    return run_all("node:2", 2, [after_flush](world& w) {
+      world::far_segment<byte_and_word> segment(w);
+      const std::uint8_t one = 1;
+      if (w.rank() == 0) {
+        segment.put(1, &byte_and_word::given, one);
+        segment.flush(1);
+        if (after_flush) w.barrier();
+      } else {
+        w.await_direct(segment, 1, &byte_and_word::given, [](std::uint8_t value) { return value != 0; });
+        if (after_flush) w.barrier();
+        segment.write_direct(1, &byte_and_word::given, std::uint8_t{0});
+        EXPECT_EQ(segment.read_direct(1, &byte_and_word::given), 0);
+      }
+    });
+  };
+  const auto early = resets(false);
+  ASSERT_TRUE(early.found);
+  EXPECT_EQ(early.found->what, checker::fault::conflict);
+  const auto late = resets(true);
+  EXPECT_TRUE(late.complete) << complaint(late);
 }
 
 TEST(world, different_segments_on_different_ranks_are_refused) {

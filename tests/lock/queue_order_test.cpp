@@ -42,6 +42,7 @@ class fifo_lock : public ::testing::Test {};
 using fifo_locks = ::testing::Types<
     nearfar::mcs_lock<world>, nearfar::d_mcs_lock<world>,
     nearfar::d_mcs_lock<world, nearfar::d_mcs_policy{.by = nearfar::handover_by::accumulate}>,
+    nearfar::d_mcs_lock<world, nearfar::d_mcs_policy{.by = nearfar::handover_by::put_byte}>,
     nearfar::dash_lock<world>,
     nearfar::dash_lock<world, nearfar::dash_policy{.stage = nearfar::dash_stage::direct_reads}>>;
 TYPED_TEST_SUITE(fifo_lock, fifo_locks);

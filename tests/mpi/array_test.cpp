@@ -39,7 +39,10 @@ TEST(arrays, reach_virtual_nodes) {
   world w(MPI_COMM_WORLD, chosen);
   expect_operations_reach_the_element(w, 2);
   expect_objects_arrive_whole<pattern<std::uint64_t, 40>>(w);
+  expect_bytes_arrive_alone(w);
 }
+
+TEST(bytes, arrive_alone) { expect_bytes_arrive_alone(common_world()); }
 
 TEST(objects, of_all_sizes_arrive_whole) { expect_objects_of_all_sizes_arrive_whole(common_world()); }
 

@@ -34,6 +34,14 @@ struct far {
   T word{};
 };
 
+/// One byte of far memory, alone in its word. Other ranks put to it, and ranks of its owner's node access it in
+/// place. Where a rank reads in place while another rank writes, MPI promises atomicity for one byte only (MPI
+/// 3.1, 11.7). A byte has no atomic operations, since those fail on some transports.
+struct alignas(std::uint64_t) far_byte {
+  using value_type = std::uint8_t;
+  std::uint8_t byte{};
+};
+
 /// The types a far object may hold: anything that can be copied byte by byte.
 template <typename T>
 concept far_object_value = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
@@ -47,7 +55,7 @@ struct far_object {
   std::array<std::uint64_t, (sizeof(T) + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t)> words{};
 };
 
-/// A struct of far words and far objects that an array can hold.
+/// A struct of far words, bytes and objects that an array can hold.
 template <typename T>
 concept far_element =
     std::is_standard_layout_v<T> && std::is_trivially_copyable_v<T> && std::default_initializable<T> &&

@@ -57,6 +57,7 @@ namespace detail {
 struct alignas(slot_bytes) far_probe {
   far<std::uint64_t> word;
   far_object<std::array<std::uint32_t, 3>> object;
+  far_byte byte;
 };
 
 template <typename W>
@@ -87,7 +88,7 @@ concept near_array_of =
       { constant.count() } -> std::same_as<std::size_t>;
     };
 
-/// Structs of far words and far objects that every rank can access by one-sided operations.
+/// Structs of far words, bytes and objects that every rank can access by one-sided operations.
 template <typename S, typename W>
 concept far_array_of =
     std::constructible_from<S, W&, std::size_t> &&
@@ -117,6 +118,12 @@ concept far_array_of =
       constant.read_direct(where, field, copy);
       array.write_direct(where, field, origin);
       { copy.confirmed() } -> std::same_as<const std::array<std::uint32_t, 3>&>;
+    } &&
+    requires(S& array, const S& constant, element where, const std::uint8_t& origin,
+             far_byte detail::far_probe::*field) {
+      array.put(where, field, origin);
+      { constant.read_direct(where, field) } -> std::same_as<std::uint8_t>;
+      array.write_direct(where, field, std::uint8_t{});
     };
 
 /// A named stream of zero-byte messages. Each lock has its own, so two locks' wake-ups are never confused.
@@ -197,6 +204,9 @@ concept world =
       requires std::constructible_from<typename W::template far_segment<detail::far_probe>, W&>;
       requires signal_channel_of<typename W::signal_channel, W>;
       { w.await_direct(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
+      {
+        w.await_direct(far_words, rank, &detail::far_probe::byte, predicate)
+      } -> std::same_as<std::uint8_t>;
       { w.await_get(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
       { w.await_fetch(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
       { w.await_swap(far_words, rank, field, origin, predicate, pause) } -> std::same_as<std::uint64_t>;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <source_location>
@@ -109,6 +110,12 @@ class world {
   V await_direct(const far_array<T>& array, element where, far<V> T::*field, Predicate predicate,
                  std::source_location site = std::source_location::current()) {
     return await_far<V>(site, array.operation_of(action::read_direct, where, field), predicate, true);
+  }
+  template <typename T, std::predicate<std::uint8_t> Predicate>
+  std::uint8_t await_direct(const far_array<T>& array, element where, far_byte T::*field, Predicate predicate,
+                            std::source_location site = std::source_location::current()) {
+    return await_far<std::uint8_t>(site, array.operation_of(action::read_direct, where, field), predicate,
+                                   true);
   }
   template <typename T, typename V, std::predicate<V> Predicate>
   V await_get(far_array<T>& array, element where, far<V> T::*field, Predicate predicate,
@@ -480,6 +487,14 @@ class far_array {
   template <typename V>
   void accumulate(element where, far<V> T::*field, V&& origin, far_op op) = delete;
 
+  void put(element where, far_byte T::*field, const std::uint8_t& origin,
+           std::source_location site = std::source_location::current()) {
+    operation started = operation_of(action::put, where, field);
+    started.operand = origin;
+    started.origin = &origin;
+    world_->substrate().at(site).issue(started);
+  }
+  void put(element where, far_byte T::*field, std::uint8_t&& origin) = delete;
   template <typename V>
   void put(element where, far_object<V> T::*field, const V& origin,
            std::source_location site = std::source_location::current()) {
@@ -518,6 +533,19 @@ class far_array {
                     std::source_location site = std::source_location::current()) {
     operation write = operation_of(action::write_direct, where, field);
     write.operand = static_cast<std::uint64_t>(value);
+    world_->substrate().at(site).perform(write);
+  }
+
+  /// The same for a byte.
+  [[nodiscard]] std::uint8_t read_direct(element where, far_byte T::*field,
+                                         std::source_location site = std::source_location::current()) const {
+    return static_cast<std::uint8_t>(
+        world_->substrate().at(site).perform(operation_of(action::read_direct, where, field)));
+  }
+  void write_direct(element where, far_byte T::*field, std::uint8_t value,
+                    std::source_location site = std::source_location::current()) {
+    operation write = operation_of(action::write_direct, where, field);
+    write.operand = value;
     world_->substrate().at(site).perform(write);
   }
 
@@ -562,6 +590,13 @@ class far_array {
     return {.what = what,
             .target = where.rank,
             .word = reinterpret_cast<std::uint64_t*>(&(object(what, where).*field).word)};
+  }
+  /// To the engine a byte is a word that has eight bits.
+  [[nodiscard]] operation operation_of(action what, element where, far_byte T::*field) const {
+    return {.what = what,
+            .target = where.rank,
+            .word = reinterpret_cast<std::uint64_t*>(&(object(what, where).*field)),
+            .mask = std::numeric_limits<std::uint8_t>::max()};
   }
   template <typename V>
   [[nodiscard]] operation operation_of(action what, element where, far_object<V> T::*field) const {

@@ -2,15 +2,16 @@
 /// The word in a waiting participant's far memory by which its predecessor hands a lock over, with a value.
 ///
 /// Source: the status words of P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks",
-/// HPDC 2016, doi 10.1145/2907294.2907323, written by MPI_Accumulate; by MPI_Put in A. Uffmann's master
-/// thesis, LMU Munich, 2022, section 3.4. Handing over by sum is nearfar's.
+/// HPDC 2016, doi 10.1145/2907294.2907323, written by MPI_Accumulate; by an MPI_Put of one byte in A. Uffmann's
+/// master thesis, LMU Munich, 2022, section 3.4. Handing over by sum is nearfar's.
 ///
 /// As published, the waiting participant resets the word, waits until it is no longer "wait", goes on, and
 /// resets it again before its next acquisition. At that time the write that the participant saw need not be
 /// complete: its origin may stay in the flush for as long as it likes, and nothing that the participant does
 /// before the reset waits for the origin. So the old grant can come back after the reset, and two ranks hold
 /// the lock. `far_queue` repairs the same problem by an order, but there is no such order here, because a
-/// rank that has handed over may never wait again.
+/// rank that has handed over may never wait again. One byte does not help: a library that copies it by one store
+/// brings nothing back, but MPI leaves the outcome of the reset undefined all the same.
 ///
 /// By sum the word is never reset. Only accumulates write it, and they exclude each other. A grant adds its
 /// value, which is not 0. The waiting participant compares the total with the one it saw last: the difference
@@ -18,7 +19,9 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
+#include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/far_queue.hpp"
 #include "nearfar/lock/participant.hpp"
@@ -29,7 +32,8 @@ namespace nearfar {
 enum class handover_by : std::uint8_t {
   sum,         ///< accumulate, to a word that is never reset
   accumulate,  ///< accumulate that replaces, as published: unsound, kept for comparison
-  put,         ///< put, as in the thesis: unsound, kept for comparison
+  put,         ///< put of a word: unsound, kept for comparison
+  put_byte,    ///< put of one byte, as in the thesis: unsound, kept for comparison
 };
 
 /// The parameters of a `far_handover`.
@@ -48,7 +52,14 @@ struct far_handover_policy {
 /// Cost in far operations (each with its flush): 1 write for a hand-over; by sum no others.
 template <world W, far_handover_policy Policy = far_handover_policy{}>
 class far_handover {
+  static constexpr bool is_byte = Policy.by == handover_by::put_byte;
+  static_assert(!is_byte || (Policy.waits == node_access::direct && Policy.writes == node_access::direct),
+                "ranks access a byte of their own node in place");
+
  public:
+  /// A value that is handed over.
+  using value_type = std::conditional_t<is_byte, std::uint8_t, std::uint64_t>;
+
   /// Collective.
   explicit far_handover(W& w) : far_handover(w, owner_of<Policy.queued>(w)) {}
   /// The same, with the words of this rank's participant at `owner`.
@@ -63,15 +74,15 @@ class far_handover {
   [[nodiscard]] std::uint64_t await() {
     const std::uint64_t before =
         Policy.by == handover_by::sum ? seen_.load(words_, owner_, &words::seen) : wait;
-    const std::uint64_t now = await_other_than(before);
+    const std::uint64_t now = await_other_than(static_cast<value_type>(before));
     if constexpr (Policy.by == handover_by::sum) seen_.store(words_, owner_, &words::seen, now);
     return now - before;
   }
 
   /// Hands over to the participant whose word is at `owner`. `value` must not be 0, and must live until the
   /// write is flushed.
-  void give(int owner, const std::uint64_t& value) {
-    if constexpr (Policy.by == handover_by::put)
+  void give(int owner, const value_type& value) {
+    if constexpr (Policy.by == handover_by::put || is_byte)
       words_.put(owner, &words::status, value);
     else
       words_.accumulate(owner, &words::status, value,
@@ -98,14 +109,14 @@ class far_handover {
 
  private:
   struct alignas(slot_bytes) words {
-    far<std::uint64_t> status;
+    std::conditional_t<is_byte, far_byte, far<std::uint64_t>> status;
     far<std::uint64_t> seen;  ///< the total at the last grant, of a participant that is a node
     far<std::uint64_t> kept;  ///< by sum, where the status alone tells nothing
   };
   // An origin of far operations, so it must be an object.
-  static constexpr std::uint64_t wait = 0;
+  static constexpr value_type wait = 0;
 
-  void write(const std::uint64_t& value) {
+  void write(const value_type& value) {
     if constexpr (Policy.writes == node_access::direct) {
       words_.write_direct(owner_, &words::status, value);
     } else {
@@ -114,8 +125,8 @@ class far_handover {
     }
   }
 
-  [[nodiscard]] std::uint64_t await_other_than(std::uint64_t before) {
-    const auto is_given = [before](std::uint64_t value) { return value != before; };
+  [[nodiscard]] value_type await_other_than(value_type before) {
+    const auto is_given = [before](value_type value) { return value != before; };
     if constexpr (Policy.waits == node_access::direct)
       return world_->await_direct(words_, owner_, &words::status, is_given);
     else if constexpr (Policy.by == handover_by::put)

@@ -55,7 +55,7 @@ void load_words(far_object<V>& object, V& value) noexcept {
   }
 }
 
-/// Elements of far words and far objects, with the same number for each rank. Constructing it is collective
+/// Elements of far words, bytes and objects, with the same number for each rank. Constructing it is collective
 /// and synchronises. Destroying it is collective in the sense that every rank must do so before the next
 /// construction, but does not wait for other ranks.
 template <typename World, far_element T>
@@ -91,6 +91,14 @@ class far_elements {
   template <typename V>
   void write_direct(element where, far<V> T::*field, V value) {
     std::atomic_ref<V>(direct(where, field).word).store(value, std::memory_order_seq_cst);
+  }
+
+  /// The same for a byte.
+  [[nodiscard]] std::uint8_t read_direct(element where, far_byte T::*field) const {
+    return std::atomic_ref(direct(where, field).byte).load(std::memory_order_seq_cst);
+  }
+  void write_direct(element where, far_byte T::*field, std::uint8_t value) {
+    std::atomic_ref(direct(where, field).byte).store(value, std::memory_order_seq_cst);
   }
 
   /// The same for an object, which no other rank may write meanwhile.

@@ -127,6 +127,11 @@ class waiting {
     return *poll([&] { return array.read_direct(where, field); }, predicate, {far_word, where.rank},
                  wait_for_ever{});
   }
+  template <typename Array, typename T, std::predicate<std::uint8_t> Predicate>
+  std::uint8_t await_direct(const Array& array, element where, far_byte T::*field, Predicate predicate) {
+    return *poll([&] { return array.read_direct(where, field); }, predicate, {far_word, where.rank},
+                 wait_for_ever{});
+  }
   template <typename Array, typename T, typename V, std::predicate<V> Predicate>
   [[nodiscard]] std::optional<V> await_direct_until(std::chrono::nanoseconds until, const Array& array,
                                                     element where, far<V> T::*field, Predicate predicate) {

@@ -33,7 +33,7 @@ template <typename V>
   return {static_cast<int>(sizeof(V)), MPI_BYTE};
 }
 
-/// Elements of far words and far objects for each rank, at the same displacement of the world's window.
+/// Elements of far words, bytes and objects for each rank, at the same displacement of the world's window.
 ///
 /// Every operation is nonblocking and is complete, at the origin and the target, after `flush` of the
 /// target's rank. Its origin and result must live until then, which is why rvalues are refused. `put` and
@@ -128,6 +128,11 @@ class far_array : public far_elements<World, T> {
   template <typename V>
   void accumulate(element where, far<V> T::*field, V&& origin, far_op operation) = delete;
 
+  void put(element where, far_byte T::*field, const std::uint8_t& origin) {
+    put_all(&origin, {1, MPI_BYTE}, where.rank, displacement(where, field));
+  }
+  void put(element where, far_byte T::*field, std::uint8_t&& origin) = delete;
+
   /// Puts the whole object, whose words arrive in any order.
   template <typename V>
   void put(element where, far_object<V> T::*field, const V& origin) {
@@ -157,6 +162,10 @@ class far_array : public far_elements<World, T> {
   /// So the in-place accesses themselves are sequentially consistent.
   template <typename V>
   void write_direct(element where, far<V> T::*field, V value) {
+    elements::write_direct(where, field, value);
+    sync();
+  }
+  void write_direct(element where, far_byte T::*field, std::uint8_t value) {
     elements::write_direct(where, field, value);
     sync();
   }

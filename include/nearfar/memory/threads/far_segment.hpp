@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "nearfar/core/layout.hpp"
@@ -13,7 +14,7 @@
 
 namespace nearfar::threads {
 
-/// Elements of far words and far objects for each rank of a team. Operations are complete at once and `flush`
+/// Elements of far words, bytes and objects for each rank of a team. Operations are complete at once and `flush`
 /// does nothing. Algorithms call it all the same, since in other worlds no operation is complete without it.
 ///
 /// Orders. In other worlds a flush returns when the operation has taken effect for all ranks, and what the
@@ -111,6 +112,11 @@ class far_array : public far_elements<World, T> {
   }
   template <typename V>
   void accumulate(element where, far<V> T::*field, V&& origin, far_op operation) = delete;
+
+  void put(element where, far_byte T::*field, const std::uint8_t& origin) {
+    std::atomic_ref(reached(where, field).byte).store(origin, order);
+  }
+  void put(element where, far_byte T::*field, std::uint8_t&& origin) = delete;
 
   template <typename V>
   void put(element where, far_object<V> T::*field, const V& origin) {
