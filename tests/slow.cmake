@@ -128,7 +128,7 @@ if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
     nearfar_add_test(checker_oracle checker/axioms.cpp checker/oracle_test.cpp)
     target_link_libraries(nearfar_checker_oracle_tests PRIVATE nearfar_engine)
     # Mutants use buffers that are gone. AddressSanitizer would stop at them.
-    nearfar_add_test(checker_mutants checker/fc_mcs_test.cpp checker/mutants_test.cpp)
+    nearfar_add_test(checker_mutants checker/fc_mcs_test.cpp checker/island_test.cpp checker/mutants_test.cpp)
     nearfar_add_test(checker_rw_mutants checker/rw_mutants_test.cpp)
     nearfar_add_test(checker_queue_mutants queue/queue_mutants_test.cpp)
     nearfar_add_test(checker_channel_mutants channel/channel_mutants_test.cpp)

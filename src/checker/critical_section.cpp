@@ -8,16 +8,20 @@
 namespace nearfar::checker {
 
 critical_section::critical_section(shared_memory::users& of, const program& what)
-    : users_(&of),
-      program_(&what),
-      asking_(static_cast<std::size_t>(what.where.size())),
-      wanted_by_node_(static_cast<std::size_t>(what.where.groups(level::node))),
-      passes_over_node_(wanted_by_node_.size()) {}
+    : users_(&of), program_(&what), asking_(static_cast<std::size_t>(what.where.size())) {
+  if (what.bypass == bypass_bound::local_passes || what.bypass == bypass_bound::level_passes)
+    waiting_.emplace_back(level::node, what.where);
+  if (what.bypass == bypass_bound::level_passes) waiting_.emplace_back(level::island, what.where);
+}
+
+void critical_section::waiting_elements::clear() {
+  std::fill(wanted.begin(), wanted.end(), 0);
+  std::fill(passes.begin(), passes.end(), 0);
+}
 
 void critical_section::clear() {
   asking_.assign(asking_.size(), {});
-  std::fill(wanted_by_node_.begin(), wanted_by_node_.end(), 0);
-  std::fill(passes_over_node_.begin(), passes_over_node_.end(), 0);
+  for (waiting_elements& each : waiting_) each.clear();
   last_inside_ = -1;
 }
 
@@ -70,7 +74,7 @@ void critical_section::enter(int rank, holding how, std::optional<int> unknown) 
                                      " did before: a release or an acquire is missing");
   if (!asking(rank).is_inside) {
     check_overtaking(rank);
-    if (program_->bypass == bypass_bound::local_passes) check_local_passes(rank);
+    for (waiting_elements& each : waiting_) check_passes(each, rank);
     last_inside_ = rank;
   }
   asking(rank).is_asking = false;
@@ -78,20 +82,26 @@ void critical_section::enter(int rank, holding how, std::optional<int> unknown) 
 }
 
 void critical_section::note_left(int rank, const std::function<bool(int)>& has_ended) {
-  // A waiting node is owed its turn once every rank outside the running rank's node rests. A rank that does
-  // not rest may still release in the waiting node, or has yet to register for an earlier node of the queue.
+  for (waiting_elements& each : waiting_) note_wanted(each, rank, has_ended);
+}
+
+void critical_section::note_wanted(waiting_elements& of, int rank,
+                                   const std::function<bool(int)>& has_ended) {
+  // A waiting element is owed its turn once every rank outside the running rank's element rests. A rank that
+  // does not rest may still release in the waiting element, or has yet to register for an earlier element of
+  // the queue.
   const locality& where = program_->where;
-  const int own = where.group(level::node, rank);
+  const int own = where.group(of.at, rank);
   bool others_rest = true;
   for (int other = 0; other < size(); ++other) {
     const bool rests = has_ended(other) || (asking(other).is_asking && asking(other).is_blocked);
-    others_rest = others_rest && (rests || where.group(level::node, other) == own);
+    others_rest = others_rest && (rests || where.group(of.at, other) == own);
   }
-  for (int node = 0; node < where.groups(level::node); ++node) {
-    const auto members = where.members(level::node, node);
+  for (int element = 0; element < where.groups(of.at); ++element) {
+    const auto members = where.members(of.at, element);
     const bool someone_asks =
         std::any_of(members.begin(), members.end(), [this](int one) { return asking(one).is_asking; });
-    wanted_by_node_[static_cast<std::size_t>(node)] = node != own && someone_asks && others_rest;
+    of.wanted[static_cast<std::size_t>(element)] = element != own && someone_asks && others_rest;
   }
 }
 
@@ -119,24 +129,28 @@ void critical_section::check_overtaking(int rank) {
   }
 }
 
-void critical_section::check_local_passes(int rank) {
+void critical_section::check_passes(waiting_elements& of, int rank) {
   const locality& where = program_->where;
-  const int own = where.group(level::node, rank);
-  passes_over_node_[static_cast<std::size_t>(own)] = 0;
-  if (last_inside_ < 0 || where.group(level::node, last_inside_) != own) {
-    // A node's turn begins. The passes in turns of other nodes do not count for it.
-    std::fill(passes_over_node_.begin(), passes_over_node_.end(), 0);
+  const int own = where.group(of.at, rank);
+  of.passes[static_cast<std::size_t>(own)] = 0;
+  if (last_inside_ < 0 || where.group(of.at, last_inside_) != own) {
+    // An element's turn begins. The passes in turns of other elements do not count for it.
+    std::fill(of.passes.begin(), of.passes.end(), 0);
     return;
   }
-  for (int node = 0; node < where.groups(level::node); ++node) {
-    const auto index = static_cast<std::size_t>(node);
-    if (node == own || wanted_by_node_[index] == 0) continue;
-    if (++passes_over_node_[index] > program_->max_local_passes)
-      users_->report(fault::bypass, "node " + std::to_string(node) +
+  // An island has hand-overs from node to node.
+  if (of.at == level::island && where.same(level::node, rank, last_inside_)) return;
+  for (int element = 0; element < where.groups(of.at); ++element) {
+    const auto index = static_cast<std::size_t>(element);
+    if (element == own || of.wanted[index] == 0) continue;
+    if (++of.passes[index] > program_->max_local_passes) {
+      const std::string kind(name(of.at));
+      users_->report(fault::bypass, kind + " " + std::to_string(element) +
                                         " waits while the critical section is passed on " +
-                                        std::to_string(passes_over_node_[index]) +
-                                        " times in a row within node " + std::to_string(own) +
-                                        "; the limit is " + std::to_string(program_->max_local_passes));
+                                        std::to_string(of.passes[index]) + " times in a row within " + kind +
+                                        " " + std::to_string(own) + "; the limit is " +
+                                        std::to_string(program_->max_local_passes));
+    }
   }
 }
 

@@ -69,14 +69,25 @@ class critical_section {
   [[nodiscard]] int size() const noexcept { return program_->where.size(); }
   [[nodiscard]] std::optional<int> limit_of(holding waiting, holding entering) const;
   void check_overtaking(int rank);
-  void check_local_passes(int rank);
+  /// Elements of a level that wait for their turn while another one has it.
+  struct waiting_elements {
+    waiting_elements(level of, const locality& where)
+        : at(of), wanted(static_cast<std::size_t>(where.groups(of))), passes(wanted.size()) {}
+    void clear();
+
+    level at;
+    std::vector<char> wanted;  ///< by element: whether it is owed its turn
+    std::vector<int> passes;   ///< by element: hand-overs inside another one meanwhile
+  };
+
+  void note_wanted(waiting_elements& of, int rank, const std::function<bool(int)>& has_ended);
+  void check_passes(waiting_elements& of, int rank);
 
   shared_memory::users* users_;
   const program* program_;
   std::vector<request_for_it> asking_;
   int last_inside_ = -1;
-  std::vector<char> wanted_by_node_;
-  std::vector<int> passes_over_node_;
+  std::vector<waiting_elements> waiting_;  ///< on the levels whose passes the program limits
 };
 
 }  // namespace nearfar::checker

@@ -27,7 +27,8 @@ class execution;
 /// Bytes of the value that an operation writes or reads: a word, a byte, or its part of an object.
 [[nodiscard]] inline std::size_t width_of(const engine::operation& what) noexcept {
   constexpr std::size_t bits_of_byte = 8;
-  return what.is_of_object() ? what.bytes : static_cast<std::size_t>(std::bit_width(what.mask)) / bits_of_byte;
+  return what.is_of_object() ? what.bytes
+                             : static_cast<std::size_t>(std::bit_width(what.mask)) / bits_of_byte;
 }
 
 /// Hash of all operands of an operation except its word.

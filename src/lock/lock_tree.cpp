@@ -18,7 +18,7 @@ tree_level parse_level(std::string_view text, int standard) {
   const std::size_t sign = text.find('=');
   const std::optional<level> at = level_from_name(text.substr(0, sign));
   if (!at)
-    throw misuse("a lock's tree has levels node, package, numa, cache, core, not '" +
+    throw misuse("a lock's tree has levels island, node, package, numa, cache, core, not '" +
                  std::string(text.substr(0, sign)) + "'");
   tree_level result{.at = *at, .max_passes = standard};
   if (sign == std::string_view::npos) return result;
@@ -42,13 +42,19 @@ std::vector<tree_level> parse_levels(const std::string& text, int standard) {
   }
 }
 
-/// Throws `misuse` unless the lock can have queues of that level inside a node, handed on in so often.
-void check_inside_nodes(const tree_level& of) {
-  if (of.at == level::node)
-    throw misuse("'node' is no level inside a node: give this lock levels inside nodes only");
+/// Throws `misuse` unless the level's threshold fits into a byte.
+void check_threshold(const tree_level& of) {
   if (of.max_passes < 1 || of.max_passes > most_local_passes)
     throw misuse("the threshold of level " + std::string(name(of.at)) + " must be 1 to " +
                  std::to_string(most_local_passes) + ", not " + std::to_string(of.max_passes));
+}
+
+/// Throws `misuse` unless the lock can have queues of that level inside a node, handed on in so often.
+void check_inside_nodes(const tree_level& of) {
+  if (of.at <= level::node)
+    throw misuse("'" + std::string(name(of.at)) +
+                 "' is no level inside a node: give this lock levels inside nodes only");
+  check_threshold(of);
 }
 
 /// A rank of which it is not known where it is on a level.
@@ -94,12 +100,37 @@ lock_tree lock_tree::inside_nodes(const locality& where, int max_passes) {
   int elements = where.groups(level::node);
   for (const level at : all_levels) {
     const int inside = where.groups(at);
-    if (at == level::node || inside == elements || inside == where.size() || first_unknown(where, at))
+    if (at <= level::node || inside == elements || inside == where.size() || first_unknown(where, at))
       continue;
     levels.push_back({.at = at, .max_passes = max_passes});
     elements = inside;
   }
   return lock_tree(std::move(levels));
+}
+
+levels_around_nodes lock_tree::around_nodes(const locality& where, int max_passes) {
+  levels_around_nodes result{.island = std::nullopt, .inside = inside_nodes(where, max_passes)};
+  const int islands = where.groups(level::island);
+  if (islands > 1 && islands < where.groups(level::node) && !first_unknown(where, level::island))
+    result.island = tree_level{.at = level::island, .max_passes = max_passes};
+  return result;
+}
+
+levels_around_nodes lock_tree::parse_around_nodes(const std::string& text, int max_passes) {
+  std::vector<tree_level> levels = parse_levels(text, checked_local_passes(max_passes));
+  std::optional<tree_level> island;
+  if (!levels.empty() && levels.front().at == level::island) {
+    island = levels.front();
+    check_threshold(*island);
+    levels.erase(levels.begin());
+  }
+  for (const tree_level& each : levels) {
+    if (each.at == level::node) throw misuse("this lock has queues of nodes in any case: leave out 'node'");
+    if (each.at == level::island)
+      throw misuse("the levels of a lock's tree go from the outside in, each once: put 'island' first");
+    check_threshold(each);
+  }
+  return {.island = island, .inside = lock_tree(std::move(levels))};
 }
 
 std::string lock_tree::text() const {
@@ -132,6 +163,17 @@ const lock_tree& checked_inside_nodes(const lock_tree& levels, const locality& w
                            "': that of rank " + std::to_string(*rank) + " is not known");
   }
   return levels;
+}
+
+const tree_level& checked_islands(const tree_level& of, const locality& where) {
+  if (of.at != level::island)
+    throw misuse("this lock has queues of islands above those of nodes, not of level '" +
+                 std::string(name(of.at)) + "'");
+  check_threshold(of);
+  if (const std::optional<int> rank = first_unknown(where, of.at))
+    throw topology_error("the topology does not say which nodes form an island: that of rank " +
+                         std::to_string(*rank) + " is not known");
+  return of;
 }
 
 }  // namespace detail

@@ -34,6 +34,7 @@ cluster::cluster(const machine& on, const nearfar::locality& where, const option
       near_random_(~chosen.seed),
       ranks_(index(where.size())),
       node_of_(index(where.size())),
+      island_of_(index(where.size())),
       lines_(where, costs_, bytes(), near_random_),
       watching_(bytes() / cache_line * index(where.size()), where.size()),
       fills_(costs_.lines_at_once),
@@ -43,7 +44,18 @@ cluster::cluster(const machine& on, const nearfar::locality& where, const option
       words_(bytes() / sizeof(std::uint64_t) * index(where.size())),
       stop_after_(std::numeric_limits<picoseconds>::max()),
       most_fruitless_(chosen.most_fruitless) {
-  for (int rank = 0; rank < where.size(); ++rank) node_of_[index(rank)] = where.group(level::node, rank);
+  bool has_islands = false;
+  for (int rank = 0; rank < where.size(); ++rank) {
+    node_of_[index(rank)] = where.group(level::node, rank);
+    has_islands = has_islands || where.known(level::island, rank);
+  }
+  for (int rank = 0; rank < where.size(); ++rank) {
+    int& island = island_of_[index(rank)];
+    if (has_islands)
+      island = where.group(level::island, rank);
+    else if (costs_.nodes_per_island > 0)
+      island = node_of_[index(rank)] / costs_.nodes_per_island;
+  }
   // As for the simulation's own arrays; see `sparse_array`.
   madvise(memory(0), bytes() * index(where.size()), MADV_NOHUGEPAGE);
   distance widest = distance::node;
@@ -233,8 +245,7 @@ distance cluster::distance_between(int origin, int target) const noexcept {
   const int from = node_of_[index(origin)];
   const int to = node_of_[index(target)];
   if (from == to) return distance::node;
-  const int nodes = costs_.nodes_per_island;
-  return nodes == 0 || from / nodes == to / nodes ? distance::remote : distance::island;
+  return island_of_[index(origin)] == island_of_[index(target)] ? distance::remote : distance::island;
 }
 
 std::string cluster::stuck_text() const {

@@ -243,6 +243,7 @@ class cluster final : public engine::team {
   random_stream near_random_;
   std::vector<rank_state> ranks_;
   std::vector<int> node_of_;
+  std::vector<int> island_of_;
   event_queue queue_;
   /// An event that `give_way` has already taken out of the queue.
   event handed_;

@@ -95,6 +95,24 @@ locality locality::single_node(int ranks) {
   return locality(std::vector<place>(static_cast<std::size_t>(ranks), somewhere));
 }
 
+locality locality::with_islands(int nodes_per_island) const {
+  if (nodes_per_island < 1) {
+    throw topology_error("islands of " + std::to_string(nodes_per_island) +
+                         " nodes: give an island at least 1 node");
+  }
+  std::vector<place> places(static_cast<std::size_t>(size_));
+  for (int rank = 0; rank < size_; ++rank) {
+    place& where = places[static_cast<std::size_t>(rank)];
+    for (const level at : all_levels) {
+      where[index(at)] = at_level(at).raw_id[static_cast<std::size_t>(group(at, rank))];
+    }
+    // Raw ids of nodes may be unique only inside the islands that the nodes are in now.
+    where[index(level::node)] = group(level::node, rank);
+    where[index(level::island)] = group(level::node, rank) / nodes_per_island;
+  }
+  return locality(places);
+}
+
 std::size_t locality::checked(int rank) const {
   if (rank < 0 || rank >= size_) {
     throw topology_error("no rank " + std::to_string(rank) + ": there are " + std::to_string(size_) +
@@ -152,8 +170,8 @@ std::string locality::tree_text() const {
     }
   }
   std::string text;
-  for (const std::vector<int>& node : at_level(level::node).members) {
-    print_group(text, shown, node.front(), 0);
+  for (const std::vector<int>& outermost : at_level(shown.front()).members) {
+    print_group(text, shown, outermost.front(), 0);
   }
   return text;
 }

@@ -149,7 +149,7 @@ topology_spec topology_spec::parse(std::string_view text) {
 level topology_spec::innermost() const noexcept {
   level found = level::node;
   for (const level at : all_levels) {
-    if (count(at) != 0) {
+    if (count(at) != 0 && at > found) {
       found = at;
     }
   }
@@ -161,7 +161,7 @@ locality topology_spec::place(int ranks) const {
   if (ranks < 1) {
     throw topology_error(self + " cannot hold " + counted(ranks, "rank") + ": ask for at least 1 rank");
   }
-  const int nodes = std::max(count(level::node), 1);
+  const int nodes = std::max(count(level::island), 1) * std::max(count(level::node), 1);
   if (ranks < nodes) {
     throw topology_error(self + " has " + counted(nodes, "node") + ", too many for " +
                          counted(ranks, "rank") + ": ask for at least " + counted(nodes, "rank") +
@@ -181,6 +181,9 @@ locality topology_spec::place(int ranks) const {
   for (const level at : all_levels) {
     if (at > innermost()) {
       break;
+    }
+    if (at == level::island && count(at) == 0) {
+      continue;
     }
     const auto parts = static_cast<std::size_t>(std::max(count(at), 1));
     std::vector<std::size_t> ends;

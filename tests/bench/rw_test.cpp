@@ -38,8 +38,10 @@ TEST(rw_lock_parameters, give_numa_domains_the_limit_of_nodes_unless_they_have_t
   at.set("max_numa_passes", std::int64_t{3});
   EXPECT_EQ(rw_lock_parameters::at(at).max_numa_passes, 3);
   EXPECT_EQ(rw_lock_parameters::at(at).max_local_passes, 7);
-  for (const object& each : rw_locks().objects)
+  for (const object& each : rw_locks().objects) {
     EXPECT_EQ(each.takes("max_numa_passes"), each.name == "rma_rw.numa") << each.name;
+    EXPECT_EQ(each.takes("max_island_passes"), each.name == "rma_rw.island") << each.name;
+  }
 }
 
 TEST(latency_histogram, has_quantiles_within_three_percent) {

@@ -269,6 +269,41 @@ TEST(faults, bypass_of_a_limit_of_local_passes) {
   EXPECT_TRUE(is_right(passed_on(1), how));
 }
 
+/// Turns of ranks in an order, where each rank tells the next one.
+program in_order(const char* topology, int ranks, const std::vector<int>& turns) {
+  return {.where = topology_spec::parse(topology).place(ranks),
+          .body =
+              [turns](world& w, monitor& watch) {
+                world::signal_channel next(w);
+                for (std::size_t turn = 0; turn < turns.size(); ++turn) {
+                  if (turns[turn] != w.rank()) continue;
+                  watch.ask();
+                  if (turn > 0) next.await_signal(turns[turn - 1]);
+                  watch.enter();
+                  watch.leave();
+                  if (turn + 1 < turns.size()) next.signal(turns[turn + 1]);
+                }
+              },
+          .bypass = bypass_bound::level_passes,
+          .max_local_passes = 1};
+}
+
+/// The second island waits all along.
+TEST(faults, bypass_of_a_limit_of_passes_from_node_to_node) {
+  const char* const topology = "island:2 node:3";
+  EXPECT_TRUE(
+      finds(in_order(topology, 6, {0, 1, 2, 3}), sequential, fault::bypass,
+            "island 1 waits while the critical section is passed on 2 times in a row within island 0"));
+  EXPECT_TRUE(is_right(in_order(topology, 6, {0, 1, 3, 2}), sequential));
+  // Passes within a node do not count for islands.
+  EXPECT_TRUE(is_right(in_order("island:2 node:2 core:2", 8, {0, 1, 2, 4}), sequential));
+  EXPECT_TRUE(finds(in_order("island:2 node:2 core:3", 12, {0, 1, 2, 6}), sequential, fault::bypass,
+                    "waits while the critical section is passed on 2 times in a row within node 0"));
+  program without = in_order(topology, 6, {0, 1, 2, 3});
+  without.bypass = bypass_bound::local_passes;
+  EXPECT_TRUE(is_right(without, sequential));
+}
+
 /// The third node waits all along. The first hands over within itself once in each of two turns.
 TEST(faults, bypass_is_counted_anew_in_each_turn_of_a_node) {
   const program what{.where = topology_spec::parse("node:3 core:2").place(6),

@@ -22,6 +22,7 @@ struct shape {
   int acquisitions;
   int nodes;
   checker::attempts by = checker::attempts::lock;
+  int nodes_per_island = 0;  ///< 0: no islands
 };
 
 /// The program in which ranks compete for a registered lock. The program's limit may differ from the lock's
@@ -31,8 +32,9 @@ struct shape {
   const int nodes = entry.one_node_only ? 1 : of.nodes;
   bench::lock_parameters parameters;
   parameters.max_local_passes = lock_passes;
+  const locality on_nodes = topology_spec::parse("node:" + std::to_string(nodes) + " numa:2").place(of.ranks);
   return checker::lock_program(
-      topology_spec::parse("node:" + std::to_string(nodes) + " numa:2").place(of.ranks), of.acquisitions,
+      of.nodes_per_island == 0 ? on_nodes : on_nodes.with_islands(of.nodes_per_island), of.acquisitions,
       [&entry, parameters](engine::world& w) { return entry.factory<engine::world>()(w, 0, parameters); },
       entry.bypass, local_passes, entry.can_try ? of.by : checker::attempts::lock);
 }

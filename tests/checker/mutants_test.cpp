@@ -283,7 +283,8 @@ std::vector<std::string> names_with_operations() {
 std::vector<std::string> names_with_limit() {
   std::vector<std::string> names = names_to_break();
   std::erase_if(names, [](const std::string& name) {
-    return bench::catalogue::instance().find(name)->bypass != checker::bypass_bound::local_passes;
+    const checker::bypass_bound limit = bench::catalogue::instance().find(name)->bypass;
+    return limit != checker::bypass_bound::local_passes && limit != checker::bypass_bound::level_passes;
   });
   return names;
 }

@@ -87,8 +87,9 @@ std::vector<program> programs_of(const std::string& lock, const std::vector<rw_s
     parameters.nodes_per_counter = of.nodes_per_counter;
     parameters.max_local_passes = of.max_local_passes;
     checker::overtaking_limits limits;
-    if (lock_named(lock).bypass.bounds_writers_past_reader)
-      limits.writers_past_reader = of.writers_past_reader;
+    const bench::rw_bypass& promised = lock_named(lock).bypass;
+    if (promised.bounds_writers_past_reader) limits.writers_past_reader = of.writers_past_reader;
+    for (int i = 1; i < promised.levels; ++i) *limits.writers_past_reader *= of.max_local_passes + 1;
     result.push_back(rw_program_of(lock, of.nodes, of.scripts, limits, parameters));
   }
   return result;

@@ -126,6 +126,21 @@ class RightLocks(Check):
             text = self.assert_incomplete("--locks", "d_mcs", "--tier", "random", *limits)
             self.assertRegex(text, r"(?m)^d_mcs .* nothing found before the limit$")
 
+    def test_islands_are_a_level_of_locks_that_know_them(self):
+        arguments = ["--locks", "hmcs,cohort", "--ranks", "3", "--nodes", "3", "--acquisitions", "1"]
+        without = self.check(*arguments, "--json")
+        with_islands = self.check(*arguments, "--nodes-per-island", "2", "--json")
+        self.assertEqual((without.returncode, with_islands.returncode), (0, 0), without.stderr + with_islands.stderr)
+        traces = [{one["lock"]: one["executions"] for one in records(text) if one["record"] == "result"}
+                  for text in (without.stdout, with_islands.stdout)]  # fmt: skip
+        self.assertNotEqual(traces[0]["hmcs"], traces[1]["hmcs"])
+        self.assertEqual(traces[0]["cohort"], traces[1]["cohort"])
+        shapes = [one.get("nodes_per_island") for text in (without.stdout, with_islands.stdout)
+                  for one in records(text) if one["record"] == "result"]  # fmt: skip
+        self.assertEqual(shapes, [None, None, 2, 2])
+        text = self.assert_right("--locks", "hmcs", "--ranks", "3", "--nodes", "3", "--nodes-per-island", "2", "--acquisitions", "1")
+        self.assertIn("3 ranks on 3 nodes in islands of 2, 1 acquisition each", text)
+
     def test_by_try_lock_first(self):
         self.assertIn("by try_lock first", self.assert_right("--locks", "tas,mcs", "--try-first"))
 
@@ -625,6 +640,8 @@ class BadInput(Check):
         self.assert_refused("--ranks", "two", saying="--ranks")
         self.assert_refused("--ranks", "2", "--nodes", "3", saying="--nodes")
         self.assert_refused("--nodes", "0", saying="--nodes")
+        self.assert_refused("--nodes-per-island", "0", saying="--nodes-per-island")
+        self.assert_refused("--nodes", "2", "--nodes-per-island", "3", saying=["--nodes-per-island", "2, not 3"])
         self.assert_refused("--acquisitions", "0", saying="--acquisitions")
         self.assert_refused("--locks", "cohort", "--max-local-passes", "0", saying=["--max-local-passes", "1 to 254"])
         self.assert_refused("--home", "2", saying="--home")
@@ -634,6 +651,7 @@ class BadInput(Check):
         for option, least, most in [
             ("--ranks", 1, 64),
             ("--nodes", 1, 64),
+            ("--nodes-per-island", 1, 64),
             ("--acquisitions", 1, 2**31 - 1),
             ("--readers", 0, 64),
             ("--home", 0, 63),

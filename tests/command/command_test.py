@@ -198,6 +198,7 @@ class BadInput(InEmptyFolder):
             self.assert_refused("sim", "ecsb", "--locks", "hmcs", "--levels", inside, saying="--levels")
         for inside, saying in [("numa=0", "1 to 254"), ("numa=-1", "1 to 254"), ("numa=3/core=255", "level core"),
                                ("numa=many", "'many'"), ("numa=99999999999", "'99999999999'"), ("node=3/numa=3", "'node'"),
+                               ("island=0/numa", "level island must be 1 to 254"), ("numa/island", "put 'island' first"),
                                ("package/numa/cache/core/core", "each once"), ("core/numa", "numa after core"), ("numa/", "''")]:  # fmt: skip
             self.assert_refused("sim", "ecsb", "--locks", "hmcs", "--levels", inside, saying=["--levels", f"'{inside}'", saying])
         # Unbound threads: the command knows only that they share a node.
@@ -208,6 +209,11 @@ class BadInput(InEmptyFolder):
             with self.subTest(shape):
                 self.assert_refused("bench", "ecsb", "--world", "threads", "--ranks", "2", "--topology", shape, "--locks", "hmcs",
                                     "--levels", "numa", *SHORT, saying=[saying, "'numa'"])
+        for shape, saying in [("node:4", "which nodes form an 'island'"), ("island:1 node:4", "a single 'island'"),
+                              ("island:4", "is a single node"), ("island:1 node:1", "one node here")]:  # fmt: skip
+            with self.subTest(shape):
+                self.assert_refused("bench", "ecsb", "--world", "threads", "--ranks", "4", "--topology", shape, "--locks", "hmcs",
+                                    "--levels", "island", *SHORT, saying=saying)
         self.assert_refused("bench", "ecsb", "--world", "threads", "--ranks", "4", "--topology", "node:1 package:2 numa:1 core:2",
                             "--locks", "hmcs", "--levels", "package=3/numa=4", *SHORT, saying=["'numa'", "the level before it"])
         self.assert_refused("bench", "ecsb", "--repetitions", str(10**20), saying="--repetitions")
@@ -1504,6 +1510,14 @@ class Axes(InEmptyFolder):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual({sample["parameters"]["levels"] for sample in self.samples("r.jsonl")}, {"all", "none", "package=3"})
 
+    def test_levels_of_islands(self):
+        ended = nearfar("bench", "ecsb", "--world", "threads", "--ranks", "4", "--topology", "island:2 node:2",
+                        "--locks", "hmcs,ahmcs", "--levels", "all,island=3", *SHORT, "--output", "r.jsonl", cwd=self.folder)  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        samples = self.samples("r.jsonl")
+        self.assertEqual({sample["parameters"]["levels"] for sample in samples}, {"all", "island=3"})
+        self.assertTrue(all(sample["verified"] for sample in samples))
+
     def test_a_rank_that_has_no_part_is_not_missed(self):
         """Longer than a rank may be silent."""
         ended = under_mpi(2, "bench", "ecsb", "--ranks", "1", "--locks", "tas", "--stall-limit", "1", "--duration", "0.1",
@@ -1898,6 +1912,20 @@ class Machine(unittest.TestCase):
             self.assertIn(text, ended.stdout)
         shown = json.loads(nearfar("topo", "--ranks", "4", "--topology", "node:2", "--json").stdout)
         self.assertEqual(len(shown["ranks"]), 4)
+        self.assertEqual([rank["groups"] for rank in shown["ranks"]], [{"node": 0}, {"node": 0}, {"node": 1}, {"node": 1}])
+
+    def test_topo_shows_islands(self):
+        shown = json.loads(nearfar("topo", "--ranks", "4", "--topology", "island:2 node:2", "--json").stdout)
+        self.assertEqual([rank["groups"] for rank in shown["ranks"]],
+                         [{"island": rank // 2, "node": rank} for rank in range(4)])  # fmt: skip
+        picture = nearfar("topo", "--ranks", "4", "--topology", "island:2 node:2", "--svg").stdout
+        self.assertIn("island 1", picture)
+        self.assertNotIn("island", nearfar("topo", "--ranks", "4", "--topology", "node:4", "--svg").stdout)
+
+    def test_topo_takes_islands_from_the_environment(self):
+        ended = under_mpi(2, "topo", "--json", environment={"NEARFAR_ISLAND": "switch 3"})
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual([rank["groups"]["island"] for rank in json.loads(ended.stdout)["ranks"]], [0, 0])
 
     def test_topo_names_the_mpi_library(self):
         ended = under_mpi(2, "topo")

@@ -387,6 +387,20 @@ class MachineFiles(InEmptyFolder):
         text = self.text().replace('"per_byte": ', '"per_bite": ')
         self.refuse(text, self.line_of(text, "network"), ["field 'network.per_bite' is unknown"])
 
+    def test_islands_are_a_level_of_locks_that_know_them(self):
+        machine = json.loads(self.text())
+        machine["network"] |= {"nodes_per_island": 8, "island_latency": 10000}
+        (self.folder / "islands.json").write_text(json.dumps(machine))
+        shape = ["--nodes", "16", "--ranks-per-node", "2", "--duration", "0.005", "--repetitions", "1", "--max-local-passes", "8"]
+        run = ["sim", "ecsb", "--machine", "islands.json", *shape, "--locks", "hmcs", "--output", "r.jsonl"]
+        self.succeed(*run, "--levels", "none,island")
+        provenance, samples = self.samples("r.jsonl")
+        self.assertIn("island 1: ranks 16-31", provenance["topology"])
+        times = {sample["parameters"]["levels"]: sample["ns_per_acquisition"] for sample in samples}
+        self.assertLess(times["island"], times["none"])
+        self.assertTrue(all(sample["verified"] for sample in samples))
+        self.assert_refused("sim", "ecsb", *shape, "--locks", "hmcs", "--levels", "island", saying="which nodes form an 'island'")
+
     def test_texts_that_are_no_json(self):
         text = self.text()
         lines = text.splitlines()

@@ -395,8 +395,11 @@ void expect_bytes_arrive_alone(W& w) {
     for (const int rank : node_mates(w)) EXPECT_EQ(array.read_direct({rank, 1}, field), mine);
   });
   EXPECT_EQ(array.read_direct({w.rank(), 1}, field), w.size());
-  for (std::size_t i = 0; i < memory.size(); ++i)
-    if (i != at) EXPECT_EQ(memory[i], beside) << "byte " << i << " beside byte " << at;
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    if (i != at) {
+      EXPECT_EQ(memory[i], beside) << "byte " << i << " beside byte " << at;
+    }
+  }
   w.barrier();
   array.write_direct({w.rank(), 1}, field, std::uint8_t{0});
   EXPECT_EQ(array.read_direct({w.rank(), 1}, field), 0);

@@ -406,6 +406,51 @@ TEST(misused_locks, levels_inside_a_node_as_text) {
   for (const int passes : {0, 255}) expect_refused("numa=3/core", {"max_local_passes"}, passes);
 }
 
+TEST(misused_locks, levels_around_nodes_as_text) {
+  using nearfar::level;
+  using nearfar::lock_tree;
+  using nearfar::tree_level;
+  const auto both = lock_tree::parse_around_nodes("island=254/package/core=1", 7);
+  EXPECT_EQ(both.island, (tree_level{level::island, 254}));
+  EXPECT_EQ(both.inside, lock_tree({{level::package, 7}, {level::core, 1}}));
+  EXPECT_EQ(lock_tree::parse_around_nodes("island", 7).island, (tree_level{level::island, 7}));
+  EXPECT_EQ(lock_tree::parse_around_nodes("island").inside.levels().size(), 0U);
+  EXPECT_FALSE(lock_tree::parse_around_nodes("").island);
+  const auto expect_refused = [](const std::string& text, const std::string& word) {
+    try {
+      static_cast<void>(lock_tree::parse_around_nodes(text));
+      ADD_FAILURE() << "nothing was thrown for " << text;
+    } catch (const nearfar::misuse& caught) {
+      EXPECT_NE(std::string(caught.what()).find(word), std::string::npos) << caught.what();
+    }
+  };
+  expect_refused("island=0/numa", "level island must be 1 to 254, not 0");
+  expect_refused("island=255", "level island must be 1 to 254, not 255");
+  expect_refused("island/numa=0", "level numa must be 1 to 254, not 0");
+  expect_refused("island/node/numa", "leave out 'node'");
+  expect_refused("numa/island", "put 'island' first");
+  expect_refused("island/island", "put 'island' first");
+  expect_refused("island/core/numa", "numa after core");
+}
+
+TEST(misused_locks, islands_that_cannot_be) {
+  using nearfar::level;
+  const auto with = [](const nearfar::tree_level& of) {
+    return [of](world& w) {
+      const nearfar::island_hmcs_lock<world> lock(w, 0, 50, of,
+                                                  nearfar::lock_tree(std::vector<nearfar::tree_level>{}));
+    };
+  };
+  expect_error<nearfar::topology_error>(4, with({.at = level::island}), {"form an island", "rank 0"},
+                                        shaped("node:4"));
+  const threads::options islands = shaped("island:2 node:2");
+  expect_error<nearfar::misuse>(4, with({.at = level::numa}), {"queues of islands", "'numa'"}, islands);
+  for (const int passes : {0, 255})
+    expect_error<nearfar::misuse>(4, with({.at = level::island, .max_passes = passes}),
+                                  {"level island", "1 to 254", std::to_string(passes)}, islands);
+  EXPECT_NO_THROW(threads::run(4, with({.at = level::island}), islands));
+}
+
 TEST(misused_locks, of_different_levels) {
   const auto with = [](const nearfar::lock_tree& inside) {
     return [inside](world& w) {

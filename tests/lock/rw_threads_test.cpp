@@ -125,18 +125,20 @@ TEST(lock_trees, are_what_users_write) {
   EXPECT_EQ(
       lock_tree::parse("node=3/numa=0/core").levels(),
       (std::vector<tree_level>{{level::node, 3}, {level::numa, 0}, {level::core, published_local_passes}}));
-  for (const char* text : {"node=3/numa=0", "", "package=1048576"})
+  for (const char* text : {"node=3/numa=0", "", "package=1048576", "island=9/node=3"})
     EXPECT_EQ(lock_tree::parse(text).text(), text);
   for (const char* text : {"rack", "node=", "node=x", "node=-1", "node=1048577", "numa/node", "node/node",
-                           "/", "node/", "node=1e3", "node=99999999999"})
+                           "node/island", "/", "node/", "node=1e3", "node=99999999999"})
     EXPECT_THROW(static_cast<void>(lock_tree::parse(text)), misuse) << text;
 }
 
 TEST(lock_trees, of_all_levels_hold_a_lock) {
   for (const char* text :
-       {"", "node=1", "node=2/numa=1", "package=0/cache=3", "node=1/package=1/numa=1/cache=1/core=1"}) {
+       {"", "node=1", "node=2/numa=1", "package=0/cache=3", "node=1/package=1/numa=1/cache=1/core=1",
+        "island=1", "island=1/node=2", "island=2/numa=1", "island=1/node=1/numa=1"}) {
     const lock_tree shape_of_lock = lock_tree::parse(text);
-    for (const char* topology : {"node:2 package:2 numa:2 cache:1 core:1", "node:1 numa:4 core:2"}) {
+    for (const char* topology :
+         {"node:2 package:2 numa:2 cache:1 core:1", "node:1 numa:4 core:2", "island:2 node:2 numa:2"}) {
       SCOPED_TRACE(std::string(text) + " on " + topology);
       expect_good({8, topology}, [&](world& w) {
         bench::any_lock_of<world, rma_mcs_lock<world>> lock(w, 3, shape_of_lock);

@@ -205,12 +205,58 @@ INSTANTIATE_TEST_SUITE_P(catalogue, threads_passes, ::testing::ValuesIn(locks_wi
 TEST(lock_parameters, say_how_often_each_level_inside_a_node_hands_on) {
   const locality where = topology_spec::parse("node:1 package:2 numa:2 core:2").place(8);
   const auto inside = [&](const std::string& levels) {
-    return lock_parameters{.max_local_passes = 7, .levels = levels}.levels_inside(where).text();
+    const levels_around_nodes found =
+        lock_parameters{.max_local_passes = 7, .levels = levels}.levels_around(where);
+    EXPECT_FALSE(found.island) << levels;
+    return found.inside.text();
   };
   EXPECT_EQ(inside("all"), "package=7/numa=7");
   EXPECT_EQ(inside("none"), "");
   EXPECT_EQ(inside("numa"), "numa=7");
   EXPECT_EQ(inside("package=100/numa=20/core"), "package=100/numa=20/core=7");
+}
+
+TEST(lock_parameters, have_islands_where_they_divide_the_nodes) {
+  const auto on = [](const std::string& topology, const std::string& levels) {
+    const locality where = topology_spec::parse(topology).place(16);
+    const levels_around_nodes found =
+        lock_parameters{.max_local_passes = 7, .levels = levels}.levels_around(where);
+    return (found.island ? "island=" + std::to_string(found.island->max_passes) : "none") + "|" +
+           found.inside.text();
+  };
+  EXPECT_EQ(on("island:2 node:2 numa:2", "all"), "island=7|numa=7");
+  EXPECT_EQ(on("island:2 node:2 numa:2", "none"), "none|");
+  EXPECT_EQ(on("island:2 node:2 numa:2", "numa"), "none|numa=7");
+  EXPECT_EQ(on("island:2 node:2 numa:2", "island"), "island=7|");
+  EXPECT_EQ(on("island:2 node:2 numa:2", "island=20/numa=3"), "island=20|numa=3");
+  // A level of one island, or of islands of one node, would be useless.
+  EXPECT_EQ(on("island:1 node:4 numa:2", "all"), "none|numa=7");
+  EXPECT_EQ(on("island:4 numa:2", "all"), "none|numa=7");
+  EXPECT_EQ(on("node:4 numa:2", "all"), "none|numa=7");
+}
+
+TEST(threads_islands, locks_with_queues_of_islands_conform) {
+  for (const std::string name : {"hmcs", "ahmcs"}) {
+    const lock_entry& entry = *catalogue::instance().find(name);
+    for (const shape& on :
+         {shape{4, "island:2 node:2"}, shape{6, "island:3 node:2"}, shape{8, "island:2 node:2 numa:2"}})
+      for (const lock_parameters& of : {lock_parameters{.max_local_passes = 1}, lock_parameters{},
+                                        lock_parameters{.levels = "island=2"}}) {
+        SCOPED_TRACE(name + " on " + on.topology);
+        const lock_maker<world> make = maker(entry, of);
+        expect_good(on, [&](world& w) {
+          const auto lock = make(w, 0);
+          guarded<world> inside(w);
+          return check_alone(w, *lock) + check_exclusion(w, *lock, inside, {.rounds = rounds(on)}) +
+                 check_try_lock(w, *lock, {.seed = 3});
+        });
+        expect_good(on, [&](world& w) {
+          return check_homes(w, make, {.rounds = rounds(on) / 2, .seed = 2}) +
+                 check_many_held(w, make, {.rounds = rounds(on) / 4, .seed = 4}) +
+                 check_remade(w, make, 4, true, {.seed = 5});
+        });
+      }
+  }
 }
 
 class threads_sleep : public ::testing::TestWithParam<std::string> {};

@@ -80,6 +80,15 @@ TEST_P(mpi_lock, conforms_on_virtual_nodes) {
   expect_conformance(w);
 }
 
+TEST_P(mpi_lock, conforms_on_islands) {
+  if (common_world().size() < 4 || entry().bypass != checker::bypass_bound::level_passes) return;
+  mpi::options chosen;
+  chosen.topology = topology_spec::parse("island:2 node:2");
+  chosen.far_bytes = chosen.near_bytes = std::size_t{1} << 16U;
+  world w(MPI_COMM_WORLD, chosen);
+  expect_conformance(w);
+}
+
 TEST_P(mpi_lock, excludes_from_any_home) {
   world& w = common_world();
   if (entry().one_node_only && w.locality().groups(level::node) > 1) return;  // refused, see above

@@ -87,6 +87,15 @@ TEST_P(rw_conformance, holds_on_virtual_nodes) {
   expect_conformance(w);
 }
 
+TEST_P(rw_conformance, holds_on_islands) {
+  if (common_world().size() < 4 || GetParam() != "rma_rw.island") return;
+  mpi::options chosen;
+  chosen.topology = topology_spec::parse("island:2 node:2");
+  chosen.far_bytes = chosen.near_bytes = std::size_t{1} << 16U;
+  world w(MPI_COMM_WORLD, chosen);
+  expect_conformance(w);
+}
+
 TEST_P(rw_conformance, holds_where_locks_were_before) {
   world& w = common_world();
   if (is_refused_on(w)) return;  // see above

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -203,6 +204,74 @@ TEST(world, virtual_topology_that_does_not_fit) {
   } else {
     EXPECT_THROW(world(MPI_COMM_WORLD, chosen), topology_error) << "one node over several machines";
   }
+}
+
+/// The text of the error that a world with these options throws on this rank.
+std::string refusal_of(const mpi::options& chosen) {
+  try {
+    const world w(MPI_COMM_WORLD, chosen);
+  } catch (const topology_error& refused) {
+    return refused.what();
+  }
+  return "no error";
+}
+
+TEST(world, has_the_islands_that_its_ranks_name) {
+  world& all = common_world();
+  const int nodes = all.locality().groups(level::node);
+  mpi::options chosen = small();
+  chosen.island = "switch of all";
+  {
+    const world w(MPI_COMM_WORLD, chosen);
+    EXPECT_TRUE(w.locality().known(level::island, w.rank()));
+    EXPECT_EQ(w.locality().groups(level::island), 1);
+    EXPECT_EQ(w.locality().groups(level::node), nodes);
+  }
+  // The longest name that there may be; names differ in their last byte.
+  chosen.island =
+      std::string(62, 'x') + static_cast<char>('a' + all.locality().group(level::node, all.rank()));
+  {
+    const world w(MPI_COMM_WORLD, chosen);
+    EXPECT_EQ(w.locality().groups(level::island), nodes);
+    for (int rank = 0; rank < w.size(); ++rank)
+      EXPECT_EQ(w.locality().group(level::island, rank), w.locality().group(level::node, rank));
+  }
+  chosen.topology = topology_spec::parse("node:" + std::to_string(all.size()));
+  EXPECT_EQ(world(MPI_COMM_WORLD, chosen).locality(), chosen.topology->place(all.size()));
+}
+
+TEST(world, takes_its_island_from_the_environment) {
+  ASSERT_EQ(setenv("NEARFAR_ISLAND", "rack 7", 1), 0);
+  EXPECT_TRUE(world(MPI_COMM_WORLD, small()).locality().known(level::island, common_world().rank()));
+  ASSERT_EQ(setenv("NEARFAR_ISLAND", "", 1), 0);
+  EXPECT_FALSE(world(MPI_COMM_WORLD, small()).locality().known(level::island, common_world().rank()));
+  ASSERT_EQ(setenv("NEARFAR_ISLAND", std::string(64, 'x').c_str(), 1), 0);
+  EXPECT_NE(refusal_of(small()).find("64 bytes: give 1 to 63"), std::string::npos);
+  ASSERT_EQ(unsetenv("NEARFAR_ISLAND"), 0);
+  expect_usable();
+}
+
+TEST(world, islands_that_contradict_each_other) {
+  world& all = common_world();
+  mpi::options chosen = small();
+  const bool is_last = all.rank() == all.size() - 1;
+  // One rank alone gives no name that is one; all are told.
+  chosen.island = is_last ? "" : "a";
+  EXPECT_NE(refusal_of(chosen).find("0 bytes"), std::string::npos);
+  if (all.size() > 1) {
+    chosen.island.reset();
+    if (is_last) chosen.island = "a";
+    EXPECT_EQ(refusal_of(chosen), "rank 0 names no island, and rank " + std::to_string(all.size() - 1) +
+                                      " is on island 'a': set NEARFAR_ISLAND for all ranks, or for none");
+  }
+  if (all.size() > 1 && all.locality().same(level::node, 0, all.size() - 1)) {
+    chosen.island = is_last ? "b" : "a";
+    EXPECT_EQ(refusal_of(chosen),
+              "ranks 0 and " + std::to_string(all.size() - 1) +
+                  " of one node are on islands 'a' and 'b': set NEARFAR_ISLAND to the same name on all ranks "
+                  "of a node");
+  }
+  expect_usable();
 }
 
 TEST(world, windows_of_awkward_sizes) {

@@ -518,6 +518,26 @@ TEST(transfer_costs, between_islands) {
   EXPECT_EQ(received, (std::array<std::int64_t, 4>{30, 10 + 200 + 3000, 20 + 5200 + 3000, 30 + 5200 + 3000}));
 }
 
+TEST(transfer_costs, between_islands_of_the_locality) {
+  machine on = free_machine();
+  on.network.nodes_per_island = 1;
+  on.network.island_latency = 5000;
+  on.cost(distance::remote, transfer::put).latency = 200;
+  // Nodes 0 and 1 are one island, whatever the machine has.
+  run(on, placed("island:2 node:2 core:1", 4), [&](world& w) {
+    world::far_segment<two_words> words(w);
+    for (int to = 1; to < w.size() && w.rank() == 0; ++to) {
+      std::uint64_t result = 0;
+      const std::int64_t span = span_of(w, [&] {
+        issue(words, transfer::put, to, result);
+        words.flush(to);
+      });
+      EXPECT_EQ(span, 200 + (to == 1 ? 0 : 2 * 5000)) << to;
+    }
+    w.barrier();
+  });
+}
+
 TEST(transfer_costs, messages_leave_a_node_one_after_the_other) {
   machine on = free_machine();
   on.network.injection_gap = 100;

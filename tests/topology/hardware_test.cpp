@@ -126,12 +126,12 @@ TEST_F(synthetic_hardware, is_not_this_system) {
 
 TEST_F(synthetic_hardware, every_pu_has_its_place) {
   const hardware machine;
-  EXPECT_EQ(machine.place_of_pu(0), (place{0, 0, 0, 0, 0}));
-  EXPECT_EQ(machine.place_of_pu(1), (place{0, 0, 0, 0, 0}));  // the second hardware thread of core 0
-  EXPECT_EQ(machine.place_of_pu(2), (place{0, 0, 0, 0, 1}));
-  EXPECT_EQ(machine.place_of_pu(8), (place{0, 0, 0, 1, 4}));
-  EXPECT_EQ(machine.place_of_pu(16), (place{0, 1, 1, 2, 8}));
-  EXPECT_EQ(machine.place_of_pu(31), (place{0, 1, 1, 3, 15}));
+  EXPECT_EQ(machine.place_of_pu(0), (place{-1, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(machine.place_of_pu(1), (place{-1, 0, 0, 0, 0, 0}));  // the second hardware thread of core 0
+  EXPECT_EQ(machine.place_of_pu(2), (place{-1, 0, 0, 0, 0, 1}));
+  EXPECT_EQ(machine.place_of_pu(8), (place{-1, 0, 0, 0, 1, 4}));
+  EXPECT_EQ(machine.place_of_pu(16), (place{-1, 0, 1, 1, 2, 8}));
+  EXPECT_EQ(machine.place_of_pu(31), (place{-1, 0, 1, 1, 3, 15}));
 }
 
 TEST_F(synthetic_hardware, places_make_a_locality) {
@@ -175,7 +175,7 @@ TEST_F(synthetic_hardware, pus_that_are_not_there_are_an_error) {
 
 TEST_F(synthetic_hardware, threads_have_no_place_and_cannot_be_bound) {
   const hardware machine;
-  EXPECT_EQ(machine.this_thread_place(), (place{0, -1, -1, -1, -1}));
+  EXPECT_EQ(machine.this_thread_place(), (place{-1, 0, -1, -1, -1, -1}));
   try {
     machine.bind_this_thread_to_core(0);
     ADD_FAILURE() << "bound to a core of a machine that is not there";
@@ -234,7 +234,7 @@ TEST_F(synthetic_hardware, the_l2_stands_in_where_there_is_no_l3) {
 TEST_F(synthetic_hardware, levels_the_machine_does_not_show_are_unknown) {
   const environment bare("HWLOC_SYNTHETIC", "pu:4");
   const hardware machine;
-  EXPECT_EQ(machine.place_of_pu(3), (place{0, -1, 0, -1, 3}));
+  EXPECT_EQ(machine.place_of_pu(3), (place{-1, 0, -1, 0, -1, 3}));
   EXPECT_NE(machine.summary().find("4 cores, 4 PUs"), std::string::npos) << machine.summary();
   EXPECT_NE(machine.summary().find("no shared cache"), std::string::npos) << machine.summary();
 }

@@ -55,8 +55,9 @@ testing::AssertionResult says(const std::string& message, const std::vector<std:
 }
 
 TEST(topology_spec, plain_text_round_trips) {
-  for (const std::string text : {"node:2 numa:2 core:4", "node:1", "core:65536", "package:2 cache:3",
-                                 "node:2 package:2 numa:2 cache:2 core:2"}) {
+  for (const std::string text :
+       {"node:2 numa:2 core:4", "node:1", "core:65536", "package:2 cache:3",
+        "node:2 package:2 numa:2 cache:2 core:2", "island:2 node:3 core:2", "island:4"}) {
     const topology_spec spec = topology_spec::parse(text);
     EXPECT_EQ(spec.to_string(), text);
     EXPECT_EQ(topology_spec::parse(spec.to_string()), spec);
@@ -85,13 +86,14 @@ TEST(topology_spec, misspelt_levels_get_the_nearest_name) {
   EXPECT_TRUE(says(parse_error("node:2 coer:2"), {"'coer'", "did you mean 'core'?"}));
   EXPECT_TRUE(says(parse_error("node:2 NUMA:2"), {"'NUMA'", "did you mean 'numa'?"}));
   EXPECT_TRUE(says(parse_error("pakage:2"), {"'pakage'", "did you mean 'package'?"}));
+  EXPECT_TRUE(says(parse_error("islands:2"), {"'islands'", "did you mean 'island'?"}));
   EXPECT_TRUE(says(parse_error("cash:2"), {"'cash'", "did you mean 'cache'?"}));
 }
 
 TEST(topology_spec, other_words_get_the_list_of_levels) {
   const std::string message = parse_error("blade:2");
-  EXPECT_TRUE(
-      says(message, {"topology level 'blade' is unknown; levels are node, package, numa, cache, core"}));
+  EXPECT_TRUE(says(
+      message, {"topology level 'blade' is unknown; levels are island, node, package, numa, cache, core"}));
   EXPECT_EQ(message.find("did you mean"), std::string::npos) << message;
   EXPECT_TRUE(says(parse_error(":2"), {"topology level '' is unknown"}));
 }
@@ -112,6 +114,7 @@ TEST(topology_spec, counts_must_be_numbers_in_range) {
 TEST(topology_spec, levels_come_once_and_outermost_first) {
   EXPECT_TRUE(says(parse_error("core:2 node:2"), {"'node' before 'core'"}));
   EXPECT_TRUE(says(parse_error("node:2 cache:2 numa:2"), {"'numa' before 'cache'"}));
+  EXPECT_TRUE(says(parse_error("node:2 island:2"), {"'island' before 'node'"}));
   EXPECT_TRUE(says(parse_error("node:2 node:2"), {"'node' twice"}));
   EXPECT_TRUE(says(parse_error("node:2 core:2 node:2"), {"'node' twice"}));
 }
@@ -179,6 +182,29 @@ TEST(topology_spec, levels_not_named_are_one_group_outside_and_unknown_inside) {
   const locality ranks = topology_spec::parse("node:2 core:2").place(3);
   EXPECT_EQ(ranks.nearest_common(0, 1), level::cache);
   EXPECT_EQ(ranks.nearest_common(0, 2), std::nullopt);
+}
+
+TEST(topology_spec, islands_hold_nodes) {
+  const locality ranks = topology_spec::parse("island:2 node:2 core:2").place(7);
+  EXPECT_EQ(sizes(ranks, level::island), (std::vector<int>{4, 3}));
+  EXPECT_EQ(sizes(ranks, level::node), (std::vector<int>{2, 2, 2, 1}));
+  EXPECT_EQ(ranks.nearest_common(0, 2), level::island);
+  EXPECT_EQ(ranks.nearest_common(3, 4), std::nullopt);
+  EXPECT_EQ(topology_spec::parse("island:2").place(4).tree_text(),
+            "island 0: ranks 0-1\n"
+            "  node 0: ranks 0-1\n"
+            "island 1: ranks 2-3\n"
+            "  node 0: ranks 2-3\n");
+  EXPECT_TRUE(
+      says(place_error("island:2 node:2", 3), {"4 nodes", "too many for 3 ranks", "at least 4 ranks"}));
+}
+
+TEST(topology_spec, islands_are_unknown_unless_they_are_named) {
+  const locality ranks = topology_spec::parse("node:2 core:2").place(4);
+  EXPECT_FALSE(ranks.known(level::island, 0));
+  EXPECT_EQ(ranks.tree_text().find("island"), std::string::npos);
+  EXPECT_EQ(topology_spec::parse("node:4 core:2").place(8).with_islands(2),
+            topology_spec::parse("node:4 core:2").place(8).with_islands(1).with_islands(2));
 }
 
 TEST(topology_spec, too_many_ranks_for_the_cores_are_an_error) {

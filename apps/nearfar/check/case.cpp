@@ -25,10 +25,13 @@ std::string text_of_plan(const check_case& of) {
 
 /// Those that say what ranks do.
 std::string arguments_of_program(const check_case& of) {
+  const std::string islands =
+      of.nodes_per_island == 0 ? "" : fmt::format(" --nodes-per-island {}", of.nodes_per_island);
   if (of.kind == checked_kind::lock)
-    return fmt::format(" --ranks {} --nodes {} --acquisitions {}", of.ranks, of.nodes, of.acquisitions);
+    return fmt::format(" --ranks {} --nodes {}{} --acquisitions {}", of.ranks, of.nodes, islands,
+                       of.acquisitions);
   const std::string room = of.capacity == 0 ? "" : fmt::format(" --capacity {}", of.capacity);
-  return fmt::format(" --plan '{}'{} --nodes {}", of.plan, room, of.nodes);
+  return fmt::format(" --plan '{}'{} --nodes {}{}", of.plan, room, of.nodes, islands);
 }
 
 }  // namespace
@@ -73,6 +76,9 @@ std::string obstacle(const check_case& of) {
     return fmt::format("--ranks must be 1 to {}, not {}", most_checked_ranks, of.ranks);
   if (of.nodes < 1 || of.nodes > of.ranks)
     return fmt::format("--nodes must be 1 to the number of ranks, {}, not {}", of.ranks, of.nodes);
+  if (of.nodes_per_island < 0 || of.nodes_per_island > of.nodes)
+    return fmt::format("--nodes-per-island must be 1 to the number of nodes, {}, not {}", of.nodes,
+                       of.nodes_per_island);
   if (of.acquisitions < 1) return fmt::format("--acquisitions must be 1 or more, not {}", of.acquisitions);
   if (of.readers < 0 || of.readers > of.ranks)
     return fmt::format("--readers must be 0 to the number of ranks, {}, not {}", of.ranks, of.readers);
@@ -112,7 +118,8 @@ std::size_t usual_step_limit(const check_case& of) {
 }
 
 locality locality_of(const check_case& of) {
-  return topology_spec::parse(fmt::format("node:{} numa:2", of.nodes)).place(of.ranks);
+  const locality nodes = topology_spec::parse(fmt::format("node:{} numa:2", of.nodes)).place(of.ranks);
+  return of.nodes_per_island == 0 ? nodes : nodes.with_islands(of.nodes_per_island);
 }
 
 checker::options options_of(const check_case& of) {
@@ -158,7 +165,10 @@ std::string arguments_of(const check_case& of) {
 }
 
 std::string shape_text(const check_case& of) {
-  const std::string where = fmt::format("{} on {}", counted(of.ranks, "rank"), counted(of.nodes, "node"));
+  const std::string islands =
+      of.nodes_per_island == 0 ? "" : fmt::format(" in islands of {}", of.nodes_per_island);
+  const std::string where =
+      fmt::format("{} on {}{}", counted(of.ranks, "rank"), counted(of.nodes, "node"), islands);
   if (of.kind != checked_kind::lock) return where + text_of_plan(of);
   return fmt::format("{}{}, {} each{}", where, readers_text(of), counted(of.acquisitions, "acquisition"),
                      of.try_first ? " by try_lock first" : "");

@@ -35,8 +35,9 @@ struct check_case {
   std::string object;  ///< its name
   int ranks = 2;
   int nodes = 2;
-  int acquisitions = 2;  ///< of each rank
-  int readers = 0;       ///< the number of readers, the last ranks; the others write; 0 for an exclusive lock
+  int nodes_per_island = 0;  ///< 0: no islands
+  int acquisitions = 2;      ///< of each rank
+  int readers = 0;  ///< the number of readers, the last ranks; the others write; 0 for an exclusive lock
   int home = 0;
   bool try_first = false;  ///< `try_lock`, and `lock` only if that fails; the same for readers
   /// 1, so that a few ranks reach the limit.
@@ -121,8 +122,8 @@ template <typename Value, std::size_t Count>
 [[nodiscard]] std::string liberties_text(const check_case& of);
 
 /// The ranks in order, evenly over the nodes and two NUMA domains of each: three on two nodes are 0 and 1,
-/// and 2. Throws `nearfar::error`
-/// where `obstacle` has something to say.
+/// and 2. The nodes in order, in islands if there are any: three with two in an island are 0 and 1, and 2.
+/// Throws `nearfar::error` where `obstacle` has something to say.
 [[nodiscard]] locality locality_of(const check_case& of);
 
 /// How to check it, without limits.

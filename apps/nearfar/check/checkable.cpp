@@ -34,8 +34,11 @@ checker::program program_of(const check_case& of, const bench::rw_lock_entry& en
   const auto make = [&factory = entry.factory<engine::world>(), home = of.home,
                      parameters](engine::world& w) { return factory(w, home, parameters); };
   checker::overtaking_limits limits;
-  if (judges_overtaking(of) && entry.bypass.bounds_writers_past_reader)
-    limits.writers_past_reader = (of.max_local_passes + 1) * (parameters.turns.max_writer_passes + 1);
+  if (judges_overtaking(of) && entry.bypass.bounds_writers_past_reader) {
+    int of_a_turn = parameters.turns.max_writer_passes + 1;
+    for (int i = 0; i < entry.bypass.levels; ++i) of_a_turn *= of.max_local_passes + 1;
+    limits.writers_past_reader = of_a_turn;
+  }
   const auto times = static_cast<std::size_t>(of.acquisitions);
   std::vector<checker::rw_script> scripts(static_cast<std::size_t>(of.ranks - of.readers),
                                           checker::rw_script(times, of.try_first ? 'A' : 'w'));

@@ -214,6 +214,11 @@ struct unfit : usage_error {
   std::string why;
 };
 
+void set_one_node(check_case& of) {
+  of.nodes = 1;
+  of.nodes_per_island = 0;
+}
+
 /// Throws `unfit` for a plan that the object cannot carry out, and `usage_error` for what is no plan.
 void set_plan(check_case& of, const checkable& object, const check_command_options& options) {
   const planned_object& plans = *object.plans;
@@ -234,7 +239,7 @@ void set_plan(check_case& of, const checkable& object, const check_command_optio
   of.plan = plan_text(plan, plans.language);
   if (!plans.takes_capacity) of.capacity = 0;
   if (!options.has_nodes) of.nodes = std::min(of.ranks, 2);
-  if (object.one_node_only) of.nodes = 1;
+  if (object.one_node_only) set_one_node(of);
   if (const std::string why = obstacle(of); !why.empty()) throw unfit(object, why);
   if (const std::string why = plans.obstacle(plan, of); !why.empty()) throw unfit(object, why);
 }
@@ -244,7 +249,7 @@ check_case case_of(const check_command_options& options, const checkable& object
   check_case of = options.of;
   of.kind = object.kind;
   of.object = object.name;
-  if (object.one_node_only) of.nodes = 1;
+  if (object.one_node_only) set_one_node(of);
   if (!object.is_shared) of.readers = 0;
   if (object.plans)
     set_plan(of, object, options);
@@ -502,32 +507,13 @@ void refuse_of_other_kinds(const CLI::App& command, const std::vector<checked_ki
 }
 
 int run_check_command(const CLI::App& command, check_command_options options) {
-  const std::vector<std::string> bounds{"--locks",
-                                        "--queues",
-                                        "--maps",
-                                        "--channels",
-                                        "--plan",
-                                        "--capacity",
-                                        "--ranks",
-                                        "--acquisitions",
-                                        "--nodes",
-                                        "--mode",
-                                        "--tier",
-                                        "--near",
-                                        "--seed",
-                                        "--home",
-                                        "--executions",
-                                        "--time-limit",
-                                        "--depth",
-                                        "--step-limit",
-                                        "--max-local-passes",
-                                        "--try-first",
-                                        "--conflicts",
-                                        "--promises",
-                                        "--crashes",
-                                        "--early-wakes",
-                                        "--jobs",
-                                        "--readers"};
+  const std::vector<std::string> bounds{
+      "--locks",      "--queues",     "--maps",         "--channels",   "--plan",
+      "--capacity",   "--ranks",      "--acquisitions", "--nodes",      "--nodes-per-island",
+      "--mode",       "--tier",       "--near",         "--seed",       "--home",
+      "--executions", "--time-limit", "--depth",        "--step-limit", "--max-local-passes",
+      "--try-first",  "--conflicts",  "--promises",     "--crashes",    "--early-wakes",
+      "--jobs",       "--readers"};
   options.has_nodes = command.count("--nodes") != 0;
   options.has_readers = command.count("--readers") != 0;
   options.has_ranks = command.count("--ranks") != 0;
@@ -597,6 +583,10 @@ void add_bounds(CLI::App& command, check_command_options& options) {
   command
       .add_option("--nodes", options.of.nodes,
                   "Nodes, over which the ranks are spread evenly (default: 2, and 1 for locks of one node)")
+      ->check(whole_number(1, most_checked_ranks));
+  command
+      .add_option("--nodes-per-island", options.of.nodes_per_island,
+                  "Nodes of each island, in their order; the last may have fewer (default: no islands)")
       ->check(whole_number(1, most_checked_ranks));
   command
       .add_option(

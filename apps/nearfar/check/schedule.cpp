@@ -150,6 +150,9 @@ check_case parse_case(const nlohmann::json& object, const std::string& file) {
   of.object = member<std::string>(object, std::string(name(of.kind)).c_str(), file);
   of.ranks = member<int>(object, "ranks", file);
   of.nodes = member<int>(object, "nodes", file);
+  // Files have this member only if there are islands.
+  if (object.contains("nodes_per_island"))
+    of.nodes_per_island = member<int>(object, "nodes_per_island", file);
   of.home = member<int>(object, "home", file);
   if (of.kind == checked_kind::lock)
     parse_acquisitions(object, file, of);
@@ -243,6 +246,7 @@ nlohmann::ordered_json to_json(const std::vector<checker::step>& schedule) {
 nlohmann::ordered_json to_json(const check_case& of) {
   nlohmann::ordered_json result = {
       {std::string(name(of.kind)), of.object}, {"ranks", of.ranks}, {"nodes", of.nodes}};
+  if (of.nodes_per_island != 0) result["nodes_per_island"] = of.nodes_per_island;
   if (of.kind == checked_kind::lock)
     result.update({{"acquisitions", of.acquisitions},
                    {"readers", of.readers},

@@ -101,6 +101,7 @@ std::vector<std::string> probe_near(simulation::near_costs& costs) {
   const std::vector<place> places = places_of_cores(here);
   const auto same = [&](level at, std::size_t a, std::size_t b) {
     for (const level outer : all_levels) {
+      if (outer < level::node) continue;
       if (places[a][index(outer)] != places[b][index(outer)] || places[a][index(outer)] == unknown_id)
         return outer == level::node && places[a][index(outer)] == places[b][index(outer)];
       if (outer == at) return true;

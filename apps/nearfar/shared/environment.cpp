@@ -41,6 +41,7 @@ constexpr std::array table{
     influence{"HWLOC_FSROOT", "describes another machine", treatment::kept},
     influence{"HWLOC_THISSYSTEM", "whether the machine counts as another", treatment::kept},
     influence{"HWLOC_COMPONENTS", "what hwloc sees of the machine", treatment::kept},
+    influence{"NEARFAR_ISLAND", "names the island of each node", treatment::kept},
     influence{"LD_PRELOAD", "replaces functions of libraries", treatment::kept},
     influence{"LD_AUDIT", "makes calls into libraries dearer", treatment::kept},
     influence{"GLIBC_TUNABLES", "how the C library copies, waits and allocates", treatment::kept},

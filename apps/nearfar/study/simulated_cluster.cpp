@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "apps/nearfar/shared/command.hpp"
 #include "nearfar/topology/spec.hpp"
@@ -30,8 +31,12 @@ locality locality_of(const simulation::machine& machine, cluster_shape shape) {
   if (shape.nodes > most_ranks / shape.ranks_per_node)
     throw usage_error(fmt::format("{} nodes of {} ranks are more than {} ranks", shape.nodes,
                                   shape.ranks_per_node, most_ranks));
-  return topology_spec::parse(topology_text(machine.node, shape.nodes))
-      .place(shape.nodes * shape.ranks_per_node);
+  const locality nodes = topology_spec::parse(topology_text(machine.node, shape.nodes))
+                             .place(shape.nodes * shape.ranks_per_node);
+  const unsigned in_island = machine.network.nodes_per_island;
+  // The simulation refuses larger numbers.
+  return in_island == 0 || !std::in_range<int>(in_island) ? nodes
+                                                          : nodes.with_islands(static_cast<int>(in_island));
 }
 
 std::size_t bytes_for_locks(int count) {

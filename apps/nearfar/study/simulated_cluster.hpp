@@ -20,8 +20,9 @@ struct cluster_shape {
   int ranks_per_node = 2;
 };
 
-/// Where the ranks of a cluster of this machine are: in blocks over its cores, as even as possible. Throws
-/// `usage_error` for a shape that the machine does not have.
+/// Where the ranks of a cluster of this machine are: in blocks over its cores, as even as possible, and the
+/// nodes in islands if the machine has islands. Throws `usage_error` for a shape that the machine does not
+/// have.
 [[nodiscard]] locality locality_of(const simulation::machine& machine, cluster_shape shape);
 
 /// The text for `--topology` that describes this many nodes.

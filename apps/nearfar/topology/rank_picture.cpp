@@ -26,8 +26,8 @@ constexpr int head = 18;  ///< for the name of a box
 constexpr int letter = 7;
 
 /// From the outside in. Colours of lstopo's kind: told apart without colour by where they are.
-constexpr std::array<std::string_view, level_count> colours{"#f4f4f4", "#dcdcdc", "#e6e6b8", "#ffffff",
-                                                            "#bebebe"};
+constexpr std::array<std::string_view, level_count> colours{"#dde6f0", "#f4f4f4", "#dcdcdc",
+                                                            "#e6e6b8", "#ffffff", "#bebebe"};
 
 struct box {
   int left = 0;

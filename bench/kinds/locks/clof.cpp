@@ -69,7 +69,7 @@ void add(catalogue& to, const std::string& name, const std::string& summary, con
            if (parameters.levels == every_level)
              return make_any_lock<made>(w, home, parameters.max_local_passes);
            return make_any_lock<made>(w, home, parameters.max_local_passes,
-                                      parameters.levels_inside(w.locality()));
+                                      parameters.levels_around(w.locality()).inside);
          });
 }
 

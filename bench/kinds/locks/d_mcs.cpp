@@ -30,8 +30,8 @@ void add(catalogue& to, const std::string& name, const std::string& summary) {
 
 void add_d_mcs(catalogue& to) {
   add<d_mcs_policy{}>(to, "d_mcs", "MCS over RMA, handed over by accumulate (sum) and flush");
-  add<d_mcs_policy{.by = handover_by::put_byte}>(
-      to, "d_mcs.put", "handed over by a put of one byte and flush (thesis, 3.4)");
+  add<d_mcs_policy{.by = handover_by::put_byte}>(to, "d_mcs.put",
+                                                 "handed over by a put of one byte and flush (thesis, 3.4)");
   add<d_mcs_policy{.by = handover_by::accumulate}>(
       to, "d_mcs.accumulate", "handed over by accumulate (replace) and flush (thesis, 4.3.1)");
   add<d_mcs_policy{.by = handover_by::accumulate, .flushes = false}>(

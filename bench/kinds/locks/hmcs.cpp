@@ -4,7 +4,8 @@
 #include "nearfar/lock/hmcs_lock.hpp"
 
 // docs/locks.md: `hmcs_lock` (`hmcs`, `ahmcs`) | as `cohort_lock`, with a queue for each package, NUMA domain
-// and cache of a node | nodes of many levels
+// and cache of a node; `island_hmcs_lock` has a queue for each island, too, and hands over between nodes by a
+// far accumulate | nodes of many levels
 //
 // docs/locks.md: `near_hmcs_lock` | a store to a rank of the innermost level on which a rank waits | several
 // levels
@@ -26,7 +27,7 @@ void add_near(catalogue& to, const std::string& name, const std::string& summary
           .one_node_only = true},
          []<world W>(W& w, int home, const lock_parameters& parameters) {
            return make_any_lock<near_hmcs_lock<W, Entry>>(w, home, near_scope::world,
-                                                          parameters.levels_inside(w.locality()));
+                                                          parameters.levels_around(w.locality()).inside);
          });
 }
 
@@ -37,12 +38,15 @@ void add_far(catalogue& to, const std::string& name, const std::string& summary,
           .paper = paper,
           .fairness = std::string("within a node ") + order +
                       "; between nodes overtaken max_local_passes times at most",
-          .bypass = checker::bypass_bound::local_passes,
+          .bypass = checker::bypass_bound::level_passes,
           .cost = "2 at home; none within a node",
           .parameters = {"max_local_passes", "levels"}},
          []<world W>(W& w, int home, const lock_parameters& parameters) {
-           return make_any_lock<hmcs_lock<W, Entry>>(w, home, parameters.max_local_passes,
-                                                     parameters.levels_inside(w.locality()));
+           const levels_around_nodes levels = parameters.levels_around(w.locality());
+           if (levels.island)
+             return make_any_lock<island_hmcs_lock<W, Entry>>(w, home, parameters.max_local_passes,
+                                                              *levels.island, levels.inside);
+           return make_any_lock<hmcs_lock<W, Entry>>(w, home, parameters.max_local_passes, levels.inside);
          });
 }
 

@@ -30,13 +30,13 @@ std::optional<std::string> unknown_level(std::string_view levels) {
   }
 }
 
-/// Why the text names no levels inside a node, or nothing.
+/// Why the text names no levels beside that of nodes, or nothing.
 std::string refuse_levels(std::string_view text) {
   if (text.empty()) return fmt::format("'{}' stands for no level", no_level);
   // The error around this lists the names already; the library's would list other ones.
   if (const auto wrong = unknown_level(text)) return fmt::format("'{}' is no level", *wrong);
   try {
-    static_cast<void>(lock_tree::parse_inside_nodes(std::string(text)));
+    static_cast<void>(lock_tree::parse_around_nodes(std::string(text)));
   } catch (const misuse& why) {
     return why.what();
   }
@@ -83,24 +83,44 @@ std::vector<axis> parameters_of_locks() {
            .standard = std::int64_t{standard.spin.count()},
            .most = one_minute},
           {.name = "levels",
-           .meaning = "Levels inside a node with queues of hmcs or locks of clof, each with a limit",
+           .meaning = "Levels beside nodes with queues of hmcs or locks of clof, each with a limit",
            .standard = standard.levels,
-           .choices = {every_level, no_level, "package", "numa", "cache", "core"},
-           .others = "levels from the outside in, such as package=100/numa=20/core",
+           .choices = {every_level, no_level, "island", "package", "numa", "cache", "core"},
+           .others = "levels from the outside in, such as island=100/numa=20/core",
            .refuse_other = refuse_levels}};
+}
+
+bool is_known(const locality& where, level at) {
+  for (int rank = 0; rank < where.size(); ++rank)
+    if (!where.known(at, rank)) return false;
+  return true;
+}
+
+/// Why queues of islands would be useless, or nothing.
+std::string lacking_islands(const locality& where) {
+  const int islands = where.groups(level::island);
+  if (where.groups(level::node) == 1) return "there is one node here: islands divide several nodes";
+  if (!is_known(where, level::island)) return "the topology does not say which nodes form an 'island'";
+  if (islands == 1) return "all nodes are a single 'island' here: no such level divides them";
+  if (islands == where.groups(level::node))
+    return "each 'island' here is a single node: no node would wait on that level";
+  return "";
 }
 
 std::string lacking_level(const object& of, const point& at, const locality& where) {
   if (!of.takes("levels") || !at.has("levels")) return "";
   const std::string& text = at.text("levels");
   if (text == every_level || text == no_level) return "";
+  const levels_around_nodes levels = lock_tree::parse_around_nodes(text);
+  if (levels.island) {
+    if (const std::string why = lacking_islands(where); !why.empty()) return why;
+    if (of.name.starts_with("clof")) return "clof has no lock of islands";
+  }
   int outside = where.groups(level::node);
-  const lock_tree inside_nodes = lock_tree::parse_inside_nodes(text);
-  for (const tree_level& each : inside_nodes.levels()) {
+  for (const tree_level& each : levels.inside.levels()) {
     const std::string_view named = name(each.at);
-    for (int rank = 0; rank < where.size(); ++rank)
-      if (!where.known(each.at, rank))
-        return fmt::format("the topology does not say which ranks share a '{}'", named);
+    if (!is_known(where, each.at))
+      return fmt::format("the topology does not say which ranks share a '{}'", named);
     const int inside = where.groups(each.at);
     if (inside == where.groups(level::node))
       return fmt::format("each node is a single '{}' here: no such level divides it", named);
@@ -152,9 +172,9 @@ std::string refuse_pauses(const point& at) {
   return "";
 }
 
-lock_tree lock_parameters::levels_inside(const locality& of) const {
-  if (levels == every_level) return lock_tree::inside_nodes(of, max_local_passes);
-  return lock_tree::parse_inside_nodes(levels == no_level ? "" : levels, max_local_passes);
+levels_around_nodes lock_parameters::levels_around(const locality& of) const {
+  if (levels == every_level) return lock_tree::around_nodes(of, max_local_passes);
+  return lock_tree::parse_around_nodes(levels == no_level ? "" : levels, max_local_passes);
 }
 
 lock_parameters lock_parameters::at(const point& where) {

@@ -14,7 +14,7 @@
 
 namespace nearfar::bench {
 
-// Names for sets of levels inside a node: all levels that the topology knows, and none.
+// Names for sets of levels: all levels that the topology knows, and none, beside that of nodes.
 inline constexpr const char* every_level = "all";
 inline constexpr const char* no_level = "none";
 
@@ -29,15 +29,15 @@ struct lock_parameters {
   std::chrono::nanoseconds max_turn = default_max_turn;
   /// How long a waiting rank polls before it sleeps, if it may sleep.
   std::chrono::nanoseconds spin = default_spin;
-  /// Levels of queues inside a node: `every_level`, `no_level`, or what `lock_tree::parse_inside_nodes`
-  /// accepts.
+  /// Levels of queues beside that of nodes: `every_level`, `no_level`, or what
+  /// `lock_tree::parse_around_nodes` accepts.
   std::string levels = every_level;
 
   /// The values of the point, and defaults for the others.
   [[nodiscard]] static lock_parameters at(const point& where);
 
   /// `levels`, each with its own threshold, or else with `max_local_passes`.
-  [[nodiscard]] lock_tree levels_inside(const locality& of) const;
+  [[nodiscard]] levels_around_nodes levels_around(const locality& of) const;
 };
 
 /// Why the pauses of a lock that retries, or those of its local lock, contradict each other; empty if they do

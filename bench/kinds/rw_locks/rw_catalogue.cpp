@@ -29,6 +29,7 @@ rw_lock_parameters rw_lock_parameters::at(const point& where) {
   };
   set(result.max_local_passes, "max_local_passes");
   set(result.max_numa_passes, "max_numa_passes");
+  set(result.max_island_passes, "max_island_passes");
   set(result.turns.max_writer_passes, "max_writer_passes");
   set(result.turns.max_readers, "max_readers");
   set(result.nodes_per_counter, "nodes_per_counter");
@@ -52,6 +53,11 @@ std::vector<axis> parameters_of_rw_locks() {
           {.name = "max_numa_passes",
            .meaning = "Consecutive writers within a NUMA domain (T_L of domains); -1: as nodes",
            .standard = std::int64_t{usual.max_numa_passes},
+           .least = rw_lock_parameters::as_nodes,
+           .most = most_passes},
+          {.name = "max_island_passes",
+           .meaning = "Consecutive nodes within an island (T_L of islands); -1: as nodes",
+           .standard = std::int64_t{usual.max_island_passes},
            .least = rw_lock_parameters::as_nodes,
            .most = most_passes},
           {.name = "max_writer_passes",

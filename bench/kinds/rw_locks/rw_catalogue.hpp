@@ -17,6 +17,8 @@ struct rw_lock_parameters {
   /// Of a NUMA domain, in a lock with queues there; `as_nodes` for that of nodes.
   int max_numa_passes = as_nodes;
   static constexpr int as_nodes = -1;
+  /// The same of an island.
+  int max_island_passes = as_nodes;
   rw_thresholds turns{};
   int nodes_per_counter = 1;
   backoff pause{};
@@ -30,6 +32,8 @@ struct rw_bypass {
   /// Writers queue. A waiting writer is overtaken by no more writers than the queues allow, which the checker
   /// tests on exclusive locks. A waiting reader is overtaken by at most one turn of the writers.
   bool bounds_writers_past_reader = false;
+  /// Levels of queues whose hand-overs are limited by `max_local_passes` in such a turn.
+  int levels = 1;
   /// A waiting writer is overtaken only by the readers of the turns before its own.
   bool bounds_readers_past_writer = false;
   /// The limit of a readers' turn counts always, also while a writer is on its way to shut the readers out.

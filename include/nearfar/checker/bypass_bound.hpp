@@ -15,6 +15,8 @@ enum class bypass_bound : std::uint8_t {
   fifo,          ///< none that asks after the other has begun to wait
   local_passes,  ///< `max_local_passes` of another node in a row, once no rank outside that node has steps to
                  ///< take
+  level_passes,  ///< the same, and `max_local_passes` hand-overs in a row from node to node of another
+                 ///< island, once no rank outside that island has steps to take
 };
 
 /// How many ranks that ask after another has begun to wait may enter before it does; nothing: no promise.

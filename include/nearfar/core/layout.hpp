@@ -34,9 +34,9 @@ struct far {
   T word{};
 };
 
-/// One byte of far memory, alone in its word. Other ranks put to it, and ranks of its owner's node access it in
-/// place. Where a rank reads in place while another rank writes, MPI promises atomicity for one byte only (MPI
-/// 3.1, 11.7). A byte has no atomic operations, since those fail on some transports.
+/// One byte of far memory, alone in its word. Other ranks put to it, and ranks of its owner's node access it
+/// in place. Where a rank reads in place while another rank writes, MPI promises atomicity for one byte only
+/// (MPI 3.1, 11.7). A byte has no atomic operations, since those fail on some transports.
 struct alignas(std::uint64_t) far_byte {
   using value_type = std::uint8_t;
   std::uint8_t byte{};

@@ -204,9 +204,7 @@ concept world =
       requires std::constructible_from<typename W::template far_segment<detail::far_probe>, W&>;
       requires signal_channel_of<typename W::signal_channel, W>;
       { w.await_direct(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
-      {
-        w.await_direct(far_words, rank, &detail::far_probe::byte, predicate)
-      } -> std::same_as<std::uint8_t>;
+      { w.await_direct(far_words, rank, &detail::far_probe::byte, predicate) } -> std::same_as<std::uint8_t>;
       { w.await_get(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
       { w.await_fetch(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
       { w.await_swap(far_words, rank, field, origin, predicate, pause) } -> std::same_as<std::uint64_t>;

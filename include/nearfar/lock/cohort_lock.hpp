@@ -23,11 +23,13 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/biased_queue.hpp"
 #include "nearfar/lock/level_waits.hpp"
 #include "nearfar/lock/local_passes.hpp"
+#include "nearfar/lock/lock_tree.hpp"
 #include "nearfar/lock/lockable.hpp"
 #include "nearfar/lock/mcs_lock.hpp"
 
@@ -177,14 +179,26 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
   explicit cohort_lock(world_type& w, int home = 0, int max_local_passes = default_max_local_passes,
                        const OfLocal&... of_local)
     requires(Policy.turn == turn_limit::passes)
-      : cohort_lock(w, home, {"max_local_passes", max_local_passes}, max_local_passes, {}, of_local...) {}
+      : cohort_lock(
+            w, home, {"max_local_passes", max_local_passes}, max_local_passes, {},
+            [&] { return Global(w, home); }, of_local...) {}
+  /// The same with a global lock that has queues on the level `outside` nodes, too.
+  template <typename... OfLocal>
+  explicit cohort_lock(world_type& w, int home, int max_local_passes, const tree_level& outside,
+                       const OfLocal&... of_local)
+    requires(Policy.turn == turn_limit::passes &&
+             std::is_constructible_v<Global, world_type&, int, const tree_level&>)
+      : cohort_lock(
+            w, home, {"max_local_passes", max_local_passes}, max_local_passes, {},
+            [&] { return Global(w, home, outside); }, of_local...) {}
   /// The same for turns limited by time. Throws `misuse` if `max_turn` is negative.
   template <typename... OfLocal>
   explicit cohort_lock(world_type& w, int home = 0, std::chrono::nanoseconds max_turn = default_max_turn,
                        const OfLocal&... of_local)
     requires(Policy.turn == turn_limit::time)
-      : cohort_lock(w, home, {"max_turn_ns", max_turn.count()}, passes_between_looks, max_turn, of_local...) {
-  }
+      : cohort_lock(
+            w, home, {"max_turn_ns", max_turn.count()}, passes_between_looks, max_turn,
+            [&] { return Global(w, home); }, of_local...) {}
   ~cohort_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
   // The algorithm without the checks.
@@ -234,12 +248,12 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
   [[nodiscard]] Global& above() noexcept { return global_; }
 
  private:
-  template <typename... OfLocal>
+  template <std::invocable MakeGlobal, typename... OfLocal>
   cohort_lock(world_type& w, int home, const named_value& limit, int max_local_passes,
-              std::chrono::nanoseconds max_turn, const OfLocal&... of_local)
+              std::chrono::nanoseconds max_turn, MakeGlobal make_global, const OfLocal&... of_local)
       : cohort_lock::lockable(w, {{"home", home}, limit}),
         max_passes_(static_cast<status>(checked_local_passes(max_local_passes))),
-        global_(w, home),
+        global_(make_global()),
         local_(w, home, near_scope::node, of_local...),
         counter_(w, home, w.locality().leader(level::node, w.rank())),
         clock_(w, w.locality().leader(level::node, w.rank()), checked_turn(max_turn)) {}

@@ -3,9 +3,9 @@
 ///
 /// Source: P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016, doi
 /// 10.1145/2907294.2907323 (after W. Gropp, T. Hoefler, R. Thakur, E. Lusk, "Using Advanced MPI", 2014,
-/// section 4.7). The flushes that MPI requires and the hand-over by a put of one byte are those of A. Uffmann's
-/// master thesis, LMU Munich, 2022, sections 3.4 and 4.3.1; the first published form has no flush after its two
-/// accumulates. The published forms reset words whose last write need not be complete, and hang
+/// section 4.7). The flushes that MPI requires and the hand-over by a put of one byte are those of A.
+/// Uffmann's master thesis, LMU Munich, 2022, sections 3.4 and 4.3.1; the first published form has no flush
+/// after its two accumulates. The published forms reset words whose last write need not be complete, and hang
 /// (`far_queue.hpp`, `far_handover.hpp`). The default has a queue with words in turn and hands over by sum,
 /// with the same far operations.
 ///
@@ -76,7 +76,8 @@ class d_mcs_lock : public lockable<d_mcs_lock<W, Policy>, W> {
   [[nodiscard]] bool is_wanted() { return queue_.look() != nobody; }
 
  private:
-  using grants = far_handover<W, far_handover_policy{.queued = queued, .by = Policy.by, .flushes = Policy.flushes}>;
+  using grants =
+      far_handover<W, far_handover_policy{.queued = queued, .by = Policy.by, .flushes = Policy.flushes}>;
 
   // An origin of far operations, so it must be an object.
   static constexpr typename grants::value_type one = 1;

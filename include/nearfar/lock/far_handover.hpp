@@ -2,16 +2,16 @@
 /// The word in a waiting participant's far memory by which its predecessor hands a lock over, with a value.
 ///
 /// Source: the status words of P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks",
-/// HPDC 2016, doi 10.1145/2907294.2907323, written by MPI_Accumulate; by an MPI_Put of one byte in A. Uffmann's
-/// master thesis, LMU Munich, 2022, section 3.4. Handing over by sum is nearfar's.
+/// HPDC 2016, doi 10.1145/2907294.2907323, written by MPI_Accumulate; by an MPI_Put of one byte in A.
+/// Uffmann's master thesis, LMU Munich, 2022, section 3.4. Handing over by sum is nearfar's.
 ///
 /// As published, the waiting participant resets the word, waits until it is no longer "wait", goes on, and
 /// resets it again before its next acquisition. At that time the write that the participant saw need not be
 /// complete: its origin may stay in the flush for as long as it likes, and nothing that the participant does
 /// before the reset waits for the origin. So the old grant can come back after the reset, and two ranks hold
 /// the lock. `far_queue` repairs the same problem by an order, but there is no such order here, because a
-/// rank that has handed over may never wait again. One byte does not help: a library that copies it by one store
-/// brings nothing back, but MPI leaves the outcome of the reset undefined all the same.
+/// rank that has handed over may never wait again. One byte does not help: a library that copies it by one
+/// store brings nothing back, but MPI leaves the outcome of the reset undefined all the same.
 ///
 /// By sum the word is never reset. Only accumulates write it, and they exclude each other. A grant adds its
 /// value, which is not 0. The waiting participant compares the total with the one it saw last: the difference
@@ -63,7 +63,7 @@ class far_handover {
   /// Collective.
   explicit far_handover(W& w) : far_handover(w, owner_of<Policy.queued>(w)) {}
   /// The same, with the words of this rank's participant at `owner`.
-  far_handover(W& w, int owner) : world_(&w), words_(w), owner_(owner) {}
+  far_handover(W& w, int owner) : world_(&w), words_(w), seen_(w, owner), kept_(w, owner), owner_(owner) {}
 
   /// Must be called before a predecessor can know the participant.
   void prepare() {

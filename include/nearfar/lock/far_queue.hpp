@@ -27,7 +27,8 @@
 /// origin has read P's entry in the tail. An attempt that fails (`enqueue_if_empty`) does not count: the turn
 /// stays.
 /// For a participant that is a node the argument is the same. S is then the rank of its node that registered
-/// and that waits, and the lock that admits the ranks of P's node one at a time orders what they do.
+/// and that waits, and the lock that admits the ranks of P's node one at a time orders what they do. For an
+/// element of several nodes, too: each access to its words is complete before the rank hands that lock on.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,7 @@
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/participant.hpp"
+#include "nearfar/memory/nearest_access.hpp"
 
 namespace nearfar {
 
@@ -80,9 +82,14 @@ class far_queue {
   /// successor.
   far_queue(W& w, int home, int announced) : far_queue(w, home, announced, owner_of<queued>(w)) {}
   /// The same, with the words of this rank's participant at `owner`. The participant may be any part of a
-  /// node.
+  /// node, or an element of several nodes, whose queue node all ranks read and reset by RMA.
   far_queue(W& w, int home, int announced, int owner)
-      : world_(&w), words_(w), home_(checked_rank(w, home)), owner_(owner), announced_(to_word(announced)) {}
+      : world_(&w),
+        words_(w),
+        memory_(w, checked_rank(w, owner)),
+        home_(checked_rank(w, home)),
+        owner_(owner),
+        announced_(to_word(announced)) {}
 
   /// Makes the following calls those of the participant whose words are at `owner`, a rank of this node, and
   /// of which a predecessor gets to know `announced`. For locks whose ranks join on behalf of others.
@@ -108,8 +115,8 @@ class far_queue {
     words_.flush(home_);
     remember(state);
     if (predecessor == nobody) return nobody;
-    expect(to_rank(predecessor / turns));
-    register_at(to_rank(predecessor / turns), next_in(predecessor % turns));
+    expect(owner_of_entry(predecessor));
+    register_at(owner_of_entry(predecessor), next_in(predecessor % turns));
     return predecessor / turns;
   }
 
@@ -144,6 +151,29 @@ class far_queue {
     words_.fetch(home_, &words::tail, tail);
     words_.flush(home_);
     return tail == nobody;
+  }
+
+  // An entry that several ranks hold one after the other. The rank that enters the queue hands its entry over
+  // together with what the queue admits it to, and another rank leaves in its stead. That rank cannot tell
+  // the owner whether a word was used, so the owner resets it in any case: its next turn in that word has the
+  // same place in the order above.
+
+  /// The entry of this rank, which has just entered the queue.
+  [[nodiscard]] std::uint64_t shared_entry()
+    requires(queued == participant::rank && Policy.words == next_words::in_turn)
+  {
+    remember(state().using_now());
+    return entry_in(state());
+  }
+  /// As `look`, for the entry of another rank: 1 get, or none if that rank is on this node.
+  [[nodiscard]] rank_word look_for(std::uint64_t entry) {
+    return access_to(entry).read(words_, owner_of_entry(entry), next_in(entry % turns));
+  }
+  /// As `leave`, for the entry of another rank.
+  [[nodiscard]] rank_word leave_for(std::uint64_t entry) {
+    if (const rank_word successor = look_for(entry); successor != nobody) return successor;
+    if (compare_and_swap_tail(entry, nobody) == entry) return nobody;
+    return access_to(entry).await(words_, owner_of_entry(entry), next_in(entry % turns), is_there);
   }
 
   /// Completes what this rank has written to the words of `owner`.
@@ -193,7 +223,7 @@ class far_queue {
     [[nodiscard]] static std::uint64_t used(std::uint64_t word) noexcept { return turns << word; }
   };
 
-  [[nodiscard]] turn_state state() const {
+  [[nodiscard]] turn_state state() {
     if constexpr (Policy.words == next_words::single)
       return {};
     else
@@ -218,7 +248,8 @@ class far_queue {
     } else {
       // A read first would transfer the slot from the node's last rank twice, for reading and then for
       // writing.
-      if constexpr (queued == participant::node) words_.write_direct(owner_, &words::claim, nobody);
+      if constexpr (queued == participant::node)
+        if (memory_.is_in_place()) words_.write_direct(owner_, &words::claim, nobody);
       const turn_state last = state();
       const turn_state next = last.switched();
       if (Policy.resets == node_access::rma || last.is_used(next.turn())) reset(next_in(next.turn()));
@@ -264,8 +295,14 @@ class far_queue {
     return seen;
   }
 
+  static constexpr auto is_there = [](rank_word next) { return next != nobody; };
+
+  [[nodiscard]] static int owner_of_entry(std::uint64_t entry) noexcept { return to_rank(entry / turns); }
+  [[nodiscard]] nearest_access<W, far_read::get> access_to(std::uint64_t entry) {
+    return {*world_, owner_of_entry(entry)};
+  }
+
   [[nodiscard]] rank_word await_successor() {
-    const auto is_there = [](rank_word next) { return next != nobody; };
     const next_word next = next_in(state().turn());
     if constexpr (Policy.reads == node_access::direct) {
       return world_->await_direct(words_, owner_, next, is_there);

@@ -1,6 +1,7 @@
 /// \file
 /// HMCS: a tree of MCS queues in near memory, one queue for each element of each level of a node; alone, or
-/// below a queue of nodes. Also AHMCS, whose ranks skip levels that are not needed.
+/// below a queue of nodes, or below a queue of nodes for each island (`island_queue.hpp`). Also AHMCS, whose
+/// ranks skip levels that are not needed.
 ///
 /// Source: M. Chabbi, M. Fagan, J. Mellor-Crummey, "High performance locks for multi-level NUMA systems",
 /// PPoPP 2015, doi 10.1145/2688500.2688503; M. Chabbi, J. Mellor-Crummey, "Contention-conscious,
@@ -38,6 +39,7 @@
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/cohort_lock.hpp"
 #include "nearfar/lock/dash_lock.hpp"
+#include "nearfar/lock/island_queue.hpp"
 #include "nearfar/lock/lock_tree.hpp"
 #include "nearfar/lock/near_lockable.hpp"
 
@@ -130,7 +132,7 @@ class near_hmcs_lock : public near_lockable<near_hmcs_lock<W, Entry>, W> {
                               ///< level up
     status passes = base::from_above;
     /// Hand-overs in a row in each queue but the node's, outermost first.
-    std::array<status, level_count> in_a_row{};
+    std::array<status, levels_in_node> in_a_row{};
 
     [[nodiscard]] static constexpr turn of(std::uint64_t word) noexcept {
       turn result{.asks_above = (word & asks) != 0, .passes = static_cast<status>(word >> 8U)};
@@ -173,7 +175,8 @@ class near_hmcs_lock : public near_lockable<near_hmcs_lock<W, Entry>, W> {
                  levels[1],
                  levels[2],
                  levels[3],
-                 levels[4]}),
+                 levels[4],
+                 levels[5]}),
         world_(&w),
         last_(detail::checked_inside_nodes(inside, w.locality()).levels().size()),
         nodes_(w, last_ + 1),
@@ -287,7 +290,7 @@ class near_hmcs_lock : public near_lockable<near_hmcs_lock<W, Entry>, W> {
   W* world_;
   std::size_t last_;
   typename W::template near_array<node> nodes_;
-  std::array<queue, level_count> queues_{};
+  std::array<queue, levels_in_node + 1> queues_{};
   cell own_;
   std::size_t entry_;   ///< the queue in which this rank began
   std::size_t begins_;  ///< adaptive: the queue in which it begins the next time
@@ -300,5 +303,11 @@ class near_hmcs_lock : public near_lockable<near_hmcs_lock<W, Entry>, W> {
 template <world W, hmcs_entry Entry = hmcs_entry::innermost>
 using hmcs_lock =
     cohort_lock<dash_lock<W, dash_policy{.queued = participant::node}>, near_hmcs_lock<W, Entry>>;
+
+/// The same with a queue of nodes for each island. The level of islands and the levels inside nodes are the
+/// last two constructor arguments, such as `tree_level{level::island, 20}` and `lock_tree{{level::numa,
+/// 50}}`.
+template <world W, hmcs_entry Entry = hmcs_entry::innermost>
+using island_hmcs_lock = cohort_lock<island_queue<W>, near_hmcs_lock<W, Entry>>;
 
 }  // namespace nearfar

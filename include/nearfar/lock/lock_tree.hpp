@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct tree_level {
 
   [[nodiscard]] friend bool operator==(const tree_level&, const tree_level&) = default;
 };
+
+struct levels_around_nodes;
 
 /// The levels of a hierarchical lock, outermost first. Above them is one queue for the whole machine. Without
 /// levels all ranks queue in that one.
@@ -52,6 +55,12 @@ class lock_tree {
   /// for levels that are not inside a node, and unless each threshold is 1 to 254.
   [[nodiscard]] static lock_tree parse_inside_nodes(const std::string& text,
                                                     int max_passes = default_max_local_passes);
+  /// The levels above and inside nodes that the topology distinguishes.
+  [[nodiscard]] static levels_around_nodes around_nodes(const locality& where,
+                                                        int max_passes = default_max_local_passes);
+  /// As `parse_inside_nodes`, with the level of islands as well: "island=20/numa=10".
+  [[nodiscard]] static levels_around_nodes parse_around_nodes(const std::string& text,
+                                                              int max_passes = default_max_local_passes);
   [[nodiscard]] std::string text() const;
 
   [[nodiscard]] const std::vector<tree_level>& levels() const noexcept { return levels_; }
@@ -69,11 +78,21 @@ class lock_tree {
   std::vector<tree_level> levels_;
 };
 
+/// The levels of a lock that has queues of nodes in any case.
+struct levels_around_nodes {
+  std::optional<tree_level> island;  ///< above nodes
+  lock_tree inside;
+};
+
 namespace detail {
 
 /// Returns `levels` if all of them are inside nodes, known for all ranks, and have thresholds that fit into a
 /// byte. Otherwise throws `misuse` or `topology_error`.
 const lock_tree& checked_inside_nodes(const lock_tree& levels, const locality& where);
+
+/// Returns `of` if it is the level of islands, known for all ranks, with a threshold that fits into a byte.
+/// Otherwise throws `misuse` or `topology_error`.
+const tree_level& checked_islands(const tree_level& of, const locality& where);
 
 }  // namespace detail
 

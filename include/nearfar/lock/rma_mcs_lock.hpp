@@ -62,7 +62,8 @@ class rma_mcs_lock : public lockable<rma_mcs_lock<W, By, Own>, W> {
   /// Makes the ranks compare their arguments before any rank's arguments are refused.
   template <typename Shape>
   rma_mcs_lock(W& w, int home, const lock_tree::named_levels& levels, Shape shape)
-      : rma_mcs_lock::lockable(w, {{"home", home}, levels[0], levels[1], levels[2], levels[3], levels[4]}),
+      : rma_mcs_lock::lockable(
+            w, {{"home", home}, levels[0], levels[1], levels[2], levels[3], levels[4], levels[5]}),
         queues_(w, home, shape()) {}
 
   rma_mcs_tree<W, By, false, Own> queues_;

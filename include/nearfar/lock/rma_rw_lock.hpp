@@ -80,6 +80,7 @@ class basic_rma_rw_lock
              levels[2],
              levels[3],
              levels[4],
+             levels[5],
              {"max_writer_passes", of.turns.max_writer_passes},
              {"max_readers", of.turns.max_readers},
              {"nodes_per_counter", of.nodes_per_counter}},

@@ -55,9 +55,9 @@ void load_words(far_object<V>& object, V& value) noexcept {
   }
 }
 
-/// Elements of far words, bytes and objects, with the same number for each rank. Constructing it is collective
-/// and synchronises. Destroying it is collective in the sense that every rank must do so before the next
-/// construction, but does not wait for other ranks.
+/// Elements of far words, bytes and objects, with the same number for each rank. Constructing it is
+/// collective and synchronises. Destroying it is collective in the sense that every rank must do so before
+/// the next construction, but does not wait for other ranks.
 template <typename World, far_element T>
 class far_elements {
  public:

@@ -89,7 +89,8 @@ struct network_costs {
   double injection_gap = 0;  ///< between two messages that leave one node
   double per_byte = 0.08;    ///< on the wire, for each byte of an object beyond its first word
   double jitter = 0;         ///< standard deviation of a remote latency, as a share of it
-  /// Nodes that one switch joins, in the order of their numbers. 0: all.
+  /// Nodes that one switch joins, in the order of their numbers. 0: all. Ranks whose locality knows islands
+  /// have those.
   unsigned nodes_per_island = 0;
   double island_latency = 0;       ///< additional one-way latency between islands, in nanoseconds
   prediction_interval measured{};  ///< of times on several nodes

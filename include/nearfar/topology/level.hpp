@@ -1,5 +1,5 @@
 /// \file
-/// The levels of locality, from a node of a cluster down to one core.
+/// The levels of locality, from an island of a cluster's nodes down to one core.
 #pragma once
 
 #include <array>
@@ -12,24 +12,28 @@
 
 namespace nearfar {
 
-/// How near two ranks can be, outermost level first. Ranks of one `node` share memory, of one `package` a
-/// socket, of one `numa` a memory domain, of one `cache` the last cache level that several cores share, and
-/// of one `core` its hardware threads.
-enum class level : std::uint8_t { node, package, numa, cache, core };
+/// How near two ranks can be, outermost level first. Ranks of one `island` are on nodes that one switch
+/// connects. Ranks of one `node` share memory, of one `package` a socket, of one `numa` a memory domain, of
+/// one `cache` the last cache level that several cores share, and of one `core` its hardware threads.
+enum class level : std::uint8_t { island, node, package, numa, cache, core };
 
 /// Number of levels.
-inline constexpr std::size_t level_count = 5;
+inline constexpr std::size_t level_count = 6;
 
 /// Every level, outermost first.
-inline constexpr std::array<level, level_count> all_levels{level::node, level::package, level::numa,
-                                                           level::cache, level::core};
+inline constexpr std::array<level, level_count> all_levels{level::island, level::node,  level::package,
+                                                           level::numa,   level::cache, level::core};
 
 /// Position of a level, 0 for the outermost: the index into a `place`.
 [[nodiscard]] constexpr std::size_t index(level at) noexcept { return static_cast<std::size_t>(at); }
 
-/// The level's name as users write it: "node", "package", "numa", "cache" or "core".
+/// Number of levels inside a node.
+inline constexpr std::size_t levels_in_node = level_count - index(level::node) - 1;
+
+/// The level's name as users write it: "island", "node", "package", "numa", "cache" or "core".
 [[nodiscard]] constexpr std::string_view name(level at) noexcept {
-  constexpr std::array<std::string_view, level_count> names{"node", "package", "numa", "cache", "core"};
+  constexpr std::array<std::string_view, level_count> names{"island", "node",  "package",
+                                                            "numa",   "cache", "core"};
   return names[index(at)];
 }
 

@@ -17,7 +17,8 @@ namespace nearfar {
 inline constexpr int unknown_id = -1;
 
 /// Where one rank is: the raw id of its group at each level, indexed by `index(level)`. An id is unique only
-/// inside the enclosing group (numa 0 of node 0 is not numa 0 of node 1). `unknown_id` where not known.
+/// inside the enclosing group (numa 0 of node 0 is not numa 0 of node 1). `unknown_id` where not known, as
+/// islands are unless somebody names them.
 using place = std::array<int, level_count>;
 
 /// Which of the ranks 0 to size() - 1 are near each other. A value: copyable, comparable, immutable after
@@ -33,14 +34,19 @@ class locality {
   /// `unknown_id`, or if a rank's node is unknown: whether two ranks share memory must never be a guess.
   explicit locality(const std::vector<place>& places);
 
-  /// Places `ranks` ranks on one node, with every inner level unknown. Throws `topology_error` if `ranks` <
+  /// Places `ranks` ranks on one node, with every other level unknown. Throws `topology_error` if `ranks` <
   /// 1.
   [[nodiscard]] static locality single_node(int ranks);
+
+  /// The same ranks on the same nodes, which form islands: the first `nodes_per_island` nodes are the first
+  /// island, and so on; the last one may have fewer. The nodes get their numbers as raw ids. Throws
+  /// `topology_error` if `nodes_per_island` < 1.
+  [[nodiscard]] locality with_islands(int nodes_per_island) const;
 
   /// Number of ranks, at least 1.
   [[nodiscard]] int size() const noexcept { return size_; }
 
-  /// Number of groups at a level, at least 1.
+  /// Number of groups at a level, at least 1. Where no island is known there is one.
   [[nodiscard]] int groups(level at) const noexcept;
 
   /// The group of `rank` at a level: 0 to groups(at) - 1, numbered over all nodes in the order of the groups'
@@ -61,7 +67,7 @@ class locality {
   [[nodiscard]] bool known(level at, int rank) const;
 
   /// The innermost level that two ranks are known to share: levels where their ids are unknown do not count.
-  /// Empty if the ranks are on different nodes.
+  /// Empty if the ranks are on different nodes, and not known to share an island.
   [[nodiscard]] std::optional<level> nearest_common(int a, int b) const;
 
   /// The levels as an indented tree with the ranks, one group a line, each line ended by a newline. Groups

@@ -1,5 +1,5 @@
 /// \file
-/// A made-up topology, written as text: "node:2 numa:2 core:4".
+/// A made-up topology, written as text: "node:2 numa:2 core:4", or "island:2 node:4".
 #pragma once
 
 #include <array>
@@ -30,9 +30,10 @@ class topology_spec {
   /// contiguous blocks as even as possible; if they do not divide evenly, the first groups have one rank
   /// more.
   ///
-  /// A level that is not named is one group (id 0) if a level inside it is named, and unknown otherwise. If
-  /// cores are named, each has at most one rank. Throws `topology_error` for fewer than 1 rank, for fewer
-  /// ranks than nodes, and for more ranks than cores.
+  /// A level that is not named is one group (id 0) if a level inside it is named, and unknown otherwise. Two
+  /// levels differ: a node is always known, and islands are unknown unless they are named. If cores are
+  /// named, each has at most one rank. Throws `topology_error` for fewer than 1 rank, for fewer ranks than
+  /// nodes, and for more ranks than cores.
   [[nodiscard]] locality place(int ranks) const;
 
   /// The canonical text that parses to this spec: "node:2 numa:2 core:4".

@@ -8,8 +8,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -107,6 +110,61 @@ int index_of_physical_node(const communicator& ranks, const communicator& node) 
   const std::vector<int> lowest_of_rank = ranks.gather_to_all({lowest});
   const std::set<int> nodes(lowest_of_rank.begin(), lowest_of_rank.end());
   return static_cast<int>(std::distance(nodes.begin(), nodes.find(lowest)));
+}
+
+constexpr const char* island_variable = "NEARFAR_ISLAND";
+constexpr std::size_t longest_island = 63;
+
+/// The name of this rank's island, if somebody has named it. Throws `topology_error` for what is no name.
+std::optional<std::string> name_of_island(const options& chosen) {
+  std::optional<std::string> name = chosen.island;
+  if (!name) {
+    const char* const value = std::getenv(island_variable);  // NOLINT(concurrency-mt-unsafe): nothing sets it
+    if (value == nullptr || *value == '\0') return std::nullopt;
+    name = value;
+  }
+  if (name->empty() || name->size() > longest_island || name->find('\0') != std::string::npos)
+    throw topology_error("the name of an island has " + std::to_string(name->size()) + " bytes: give 1 to " +
+                         std::to_string(longest_island) +
+                         " in nearfar::mpi::options::"
+                         "island or " +
+                         island_variable);
+  return name;
+}
+
+/// The name that every rank gives to its island; empty for none. Collective.
+std::vector<std::string> names_of_islands(const communicator& ranks, const std::string& mine) {
+  std::vector<int> packed((longest_island + 1) / sizeof(int));
+  std::memcpy(packed.data(), mine.data(), mine.size());
+  const std::vector<int> all = ranks.gather_to_all(packed);
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < all.size(); at += packed.size())
+    names.emplace_back(reinterpret_cast<const char*>(&all[at]));  // ends with a zero
+  return names;
+}
+
+/// Numbers the islands of `places` by their lowest ranks. Throws `topology_error` for names that contradict
+/// each other.
+void set_islands(std::vector<place>& places, const std::vector<std::string>& names) {
+  std::map<std::string, int> numbers;
+  std::map<int, std::size_t> first_of_node;
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    const std::string& name = names[rank];
+    if (name.empty()) {
+      const auto other =
+          std::find_if(names.begin(), names.end(), [](const auto& one) { return !one.empty(); });
+      throw topology_error("rank " + std::to_string(rank) + " names no island, and rank " +
+                           std::to_string(other - names.begin()) + " is on island '" + *other + "': set " +
+                           island_variable + " for all ranks, or for none");
+    }
+    const auto [first, is_new] = first_of_node.try_emplace(places[rank][index(level::node)], rank);
+    if (names[first->second] != name)
+      throw topology_error("ranks " + std::to_string(first->second) + " and " + std::to_string(rank) +
+                           " of one node are on islands '" + names[first->second] + "' and '" + name +
+                           "': set " + island_variable + " to the same name on all ranks of a node");
+    places[rank][index(level::island)] =
+        numbers.try_emplace(name, static_cast<int>(numbers.size())).first->second;
+  }
 }
 
 /// The localities of ranks on `topology`, given their `physical` places.
@@ -272,12 +330,14 @@ void world::find_ranks() {
                 {"self_test", options_.self_test ? 1 : 0}});
   std::optional<hardware> here;
   place mine{};
+  std::optional<std::string> island;
   agree(comm_, [&] {
     require_thread_level();
     options_.far_bytes = slab_bytes(options_.far_bytes, size_, "nearfar::mpi::options::far_bytes");
     options_.near_bytes = slab_bytes(options_.near_bytes, size_, "nearfar::mpi::options::near_bytes");
     here.emplace();
     mine = here->this_thread_place();
+    if (!options_.topology) island = name_of_island(options_);
   });
   far_slab_ = std::make_shared<slab>(options_.far_bytes);
   near_slab_ = std::make_shared<slab>(options_.near_bytes);
@@ -286,10 +346,15 @@ void world::find_ranks() {
   set_waiting(options_.ratios, options_.oversubscribed.value_or(processors_.oversubscribed()),
               options_.stall_limit);
   mine[nearfar::index(level::node)] = index_of_physical_node(comm_, physical_node_);
+  mine[nearfar::index(level::island)] = island ? 0 : unknown_id;
   const std::vector<int> flat = comm_.gather_to_all({mine.begin(), mine.end()});
   std::vector<place> places(index(size_));
   for (std::size_t r = 0; r < places.size(); ++r)
     std::copy_n(flat.begin() + static_cast<std::ptrdiff_t>(r * mine.size()), mine.size(), places[r].begin());
+  const bool has_islands = std::any_of(places.begin(), places.end(), [](const place& where) {
+    return where[nearfar::index(level::island)] != unknown_id;
+  });
+  if (has_islands) set_islands(places, names_of_islands(comm_, island.value_or("")));
   agree(comm_, [&] {
     require_transport(comm_.get(), one_physical_node());
     require_shared_memory(physical_node_.get(), options_.near_bytes + options_.far_bytes);

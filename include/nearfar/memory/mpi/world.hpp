@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <source_location>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,7 @@
 
 namespace nearfar::mpi {
 
-/// Options of a world. Every rank must give the same.
+/// Options of a world. Every rank must give the same, except `island`.
 struct options {
   /// Far memory of each rank in bytes. Each lock's header says how much the lock takes; most take 128.
   std::size_t far_bytes = std::size_t{4} << 20U;
@@ -47,6 +48,11 @@ struct options {
   wait_ratios ratios{};
   /// A topology to use in place of the machine's own. Its nodes must not span real nodes.
   std::optional<topology_spec> topology{};
+  /// The name of the island that this rank's node belongs to: the nodes below one switch, which no library
+  /// finds by itself. 1 to 63 bytes. All ranks of a node give the same name; all ranks give one, or none
+  /// does. Without it the world takes the environment variable NEARFAR_ISLAND, unless that is empty. A
+  /// `topology` replaces these islands, too.
+  std::optional<std::string> island{};
   /// Whether waiting yields. By default determined from the allowed processors and the ranks on the node.
   std::optional<bool> oversubscribed{};
   /// Whether to refuse a transport that fails the quick self-test.
@@ -86,7 +92,7 @@ class world : public waiting<world> {
 
   /// Throws the following on every rank, so that all may continue without this world:
   ///  - `transport_error` if this MPI installation cannot do what nearfar needs;
-  ///  - `topology_error` if the given topology does not fit the ranks;
+  ///  - `topology_error` if the given topology or the names of islands do not fit the ranks;
   ///  - `out_of_memory` for impossible sizes;
   ///  - `collective_mismatch` if ranks give different options;
   ///  - `misuse` for an invalid communicator or an intercommunicator, and before MPI_Init or after

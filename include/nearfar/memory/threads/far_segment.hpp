@@ -14,8 +14,9 @@
 
 namespace nearfar::threads {
 
-/// Elements of far words, bytes and objects for each rank of a team. Operations are complete at once and `flush`
-/// does nothing. Algorithms call it all the same, since in other worlds no operation is complete without it.
+/// Elements of far words, bytes and objects for each rank of a team. Operations are complete at once and
+/// `flush` does nothing. Algorithms call it all the same, since in other worlds no operation is complete
+/// without it.
 ///
 /// Orders. In other worlds a flush returns when the operation has taken effect for all ranks, and what the
 /// rank starts after the flush takes effect later. So of two ranks that each write a word and then read the
