@@ -270,7 +270,7 @@ TEST(faults, bypass_of_a_limit_of_local_passes) {
 }
 
 /// Turns of ranks in an order, where each rank tells the next one.
-program in_order(const char* topology, int ranks, const std::vector<int>& turns) {
+program taking_turns(const char* topology, int ranks, const std::vector<int>& turns) {
   return {.where = topology_spec::parse(topology).place(ranks),
           .body =
               [turns](world& w, monitor& watch) {
@@ -292,14 +292,14 @@ program in_order(const char* topology, int ranks, const std::vector<int>& turns)
 TEST(faults, bypass_of_a_limit_of_passes_from_node_to_node) {
   const char* const topology = "island:2 node:3";
   EXPECT_TRUE(
-      finds(in_order(topology, 6, {0, 1, 2, 3}), sequential, fault::bypass,
+      finds(taking_turns(topology, 6, {0, 1, 2, 3}), sequential, fault::bypass,
             "island 1 waits while the critical section is passed on 2 times in a row within island 0"));
-  EXPECT_TRUE(is_right(in_order(topology, 6, {0, 1, 3, 2}), sequential));
+  EXPECT_TRUE(is_right(taking_turns(topology, 6, {0, 1, 3, 2}), sequential));
   // Passes within a node do not count for islands.
-  EXPECT_TRUE(is_right(in_order("island:2 node:2 core:2", 8, {0, 1, 2, 4}), sequential));
-  EXPECT_TRUE(finds(in_order("island:2 node:2 core:3", 12, {0, 1, 2, 6}), sequential, fault::bypass,
+  EXPECT_TRUE(is_right(taking_turns("island:2 node:2 core:2", 8, {0, 1, 2, 4}), sequential));
+  EXPECT_TRUE(finds(taking_turns("island:2 node:2 core:3", 12, {0, 1, 2, 6}), sequential, fault::bypass,
                     "waits while the critical section is passed on 2 times in a row within node 0"));
-  program without = in_order(topology, 6, {0, 1, 2, 3});
+  program without = taking_turns(topology, 6, {0, 1, 2, 3});
   without.bypass = bypass_bound::local_passes;
   EXPECT_TRUE(is_right(without, sequential));
 }
