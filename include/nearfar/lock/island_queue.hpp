@@ -21,8 +21,8 @@
 ///  - handed over inside an island: lock 1 swap at the island's home and 1 put to the predecessor, unlock 1
 ///    accumulate to the successor;
 ///  - handed over to another island: lock in addition 1 swap at home and 1 put to the rank that entered for
-///  the
-///    predecessor, unlock 1 get there (none on that rank's node) and 1 accumulate to each successor.
+///    the predecessor, unlock 1 get there (none on that rank's node) and 1 accumulate to each of the two
+///    successors.
 /// Memory: 320 bytes of far memory and 64 bytes of near memory for each rank.
 #pragma once
 
