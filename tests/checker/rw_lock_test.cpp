@@ -101,6 +101,28 @@ TEST_P(every_rw_lock, hold_at_random_where_too_many_take_part) {
                               {.by = checker::search::random, .most_executions = 200, .seed = seed});
 }
 
+/// Islands of one node, and islands of two.
+TEST(rw_locks, hold_on_islands) {
+  const char* const lock = "rma_rw.island";
+  for (const scripts& all : {scripts{"w", "r"}, {"ww", "rr"}, {"wr", "rw"}, {"wW", "rR"}})
+    expect_right_in_all_modes(lock, "island:2", all);
+  for (const scripts& all : {scripts{"w", "w", "w", "r"}, {"w", "r", "w", "r"}, {"W", "w", "R", "w"}})
+    expect_right_in_all_modes(lock, "island:2 node:2", all);
+  for (const scripts& all : {scripts{"www", "wwr", "www", "rrw"}, {"wwr", "rrw", "wdr", "wru", "WRr", "ww"}})
+    for (const auto conflict : {checker::conflicts::reported, checker::conflicts::enacted})
+      expect_right_in_all_modes(
+          lock, "island:2 node:2", all,
+          {.conflict = conflict, .by = checker::search::random, .most_executions = 500});
+}
+
+/// A turn has (1 + 1) writers of a node, from (1 + 1) nodes of an island, from (1 + 1) islands.
+TEST(rw_locks, let_no_reader_be_overtaken_too_often_on_islands) {
+  const overtaking_limits limits{.writers_past_reader = 8};
+  const program what =
+      rw_program_of("rma_rw.island", "island:2 node:2", {"www", "www", "www", "www", "rr"}, limits);
+  expect_nothing_found(what, {.by = checker::search::random, .most_executions = 3000}, "rma_rw.island");
+}
+
 /// Locks that promise fairness.
 class every_fair_rw_lock : public testing::TestWithParam<std::string> {};
 
