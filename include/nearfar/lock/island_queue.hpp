@@ -7,9 +7,9 @@
 /// `cohort_lock`, that the lock stays in an island whose turns are over while no other island wants it.
 ///
 /// A node queues with the other nodes of its island. The rank that stands for the first node of that queue
-/// also queues in its own name for the island. A grant inside the island hands that entry in the queue of
-/// islands over, together with the number of hand-overs in a row; the last node of an island's turn leaves
-/// the queue of islands in the stead of the rank that entered it. Another grant tells a rank that it has to
+/// also queues in its own name for the island. A grant inside the island hands over that entry in the queue
+/// of islands, together with the number of hand-overs in a row. The last node of an island's turn leaves the
+/// queue of islands in the stead of the rank that entered it. Another grant tells a rank that it has to
 /// queue for the island. A waiting rank polls its own memory on both levels.
 ///
 /// Fairness: between islands first come, first served, where each island may hand the lock on among its nodes
@@ -21,8 +21,8 @@
 ///  - handed over inside an island: lock 1 swap at the island's home and 1 put to the predecessor, unlock 1
 ///    accumulate to the successor;
 ///  - handed over to another island: lock in addition 1 swap at home and 1 put to the rank that entered for
-///    the predecessor, unlock 1 get there (none on that rank's node) and 1 accumulate to each of the two
-///    successors.
+///    the predecessor. Unlock takes 1 get there, or none on that rank's node, and 1 accumulate to each
+///    successor: in the island, and of the other island.
 /// Memory: 320 bytes of far memory and 64 bytes of near memory for each rank.
 #pragma once
 
