@@ -501,7 +501,7 @@ void execution::complete(rank_state& of, const rma& one) {
                               " went out of scope before its flush");
     return;
   }
-  // Whatever took the place of the poison may be a variable of a later call.
+  // Another value in the place of the poison may be a variable of a later call.
   if (read_word(what.result, width_of(what)) != low_bytes_of(poison(), width_of(what))) {
     report(fault::origin, "the result of " + std::string(name(what.what)) + " to " + word_text(what.word) +
                               " was changed before its flush");

@@ -17,7 +17,7 @@ inline std::uint64_t read_word(const void* from, std::size_t bytes = sizeof(std:
   return value;
 }
 
-/// What `read_word` finds where `write_word` has written.
+/// The value that `read_word` finds where `write_word` has written.
 inline std::uint64_t low_bytes_of(std::uint64_t value, std::size_t bytes) { return read_word(&value, bytes); }
 
 /// A hash of both words.

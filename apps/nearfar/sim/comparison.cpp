@@ -211,7 +211,7 @@ comparison compare(const simulation::machine& machine, const published_data& to,
   comparison result;
   for (const measured_point& point : to.ecsb) result.ecsb.push_back({point});
   for (const measured_point& point : to.upb) result.upb.push_back({point});
-  // What several sessions measured within a node, or over networks of the same speed, is simulated once.
+  // A case that several sessions measured within a node, or over networks of one speed, is simulated once.
   const auto factor_of = [&](const measured_point& point) {
     const auto known = networks.find(point.job());
     return known == networks.end() ? 1.0 : known->second;

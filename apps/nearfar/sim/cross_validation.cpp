@@ -115,8 +115,8 @@ simulation::prediction_interval ratios_of(std::vector<double> deviations) {
   if (deviations.empty()) return {};
   std::ranges::sort(deviations);
   constexpr double outside = 0.05;
-  // Of n points between which a next one falls with equal chance anywhere, the interval leaves out so many at
-  // each end.
+  // A next point falls with equal chance between any two of these n. So each end of the interval leaves out
+  // 5 % of n + 1 points, rounded down.
   const auto least = static_cast<std::size_t>(outside * static_cast<double>(deviations.size() + 1));
   const std::size_t left_out = least > 0 ? least - 1 : 0;
   return {std::exp(-deviations[deviations.size() - 1 - left_out]), std::exp(-deviations[left_out])};

@@ -41,7 +41,7 @@ struct fit_plan {
   std::map<std::string, std::string> kinds;           ///< kind by registered lock
   std::vector<free_parameter> free;
 
-  /// What the lock has in common with others; without an entry, its name up to the first dot.
+  /// The kind that the lock shares with others; without an entry, its name up to the first dot.
   [[nodiscard]] std::string kind_of(const std::string& lock) const;
 };
 

@@ -225,7 +225,7 @@ class world : public waiting<world> {
   }
 
  private:
-  /// What a rank adds to the count of arrivals: one, and in the upper half one more if it gave values.
+  /// A rank adds it to the count of arrivals: one, and in the upper half one more if the rank gave values.
   enum class purpose : std::uint64_t { synchronise = 1, exchange = 1 | std::uint64_t{1} << 32U };
 
   /// (1) The arrivals form one release sequence on `count`. The last arrival acquires them all and releases
