@@ -16,12 +16,14 @@ median_interval median_of(std::vector<double> values) {
 
   // The interval from the (k+1)-th smallest to the (k+1)-th largest value misses the median when at most k
   // values fall on one side of it, which is binomial with probability one half.
+  // In logarithms, since 0.5^n is no positive double from 1,075 values on.
   std::size_t k = 0;
-  double term = std::pow(0.5, static_cast<double>(n));  // probability of exactly k on one side
-  double below = term;                                  // probability of at most k
+  double log_term = static_cast<double>(n) * std::log(0.5);  // of the probability of exactly k on one side
+  double below = std::exp(log_term);                         // probability of at most k
   result.is_confidence = 1 - 2 * below >= 0.95;
   while (result.is_confidence) {
-    term *= static_cast<double>(n - k) / static_cast<double>(k + 1);
+    log_term += std::log(static_cast<double>(n - k) / static_cast<double>(k + 1));
+    const double term = std::exp(log_term);
     if (1 - 2 * (below + term) < 0.95) break;
     below += term;
     ++k;

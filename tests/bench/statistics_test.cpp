@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -33,6 +34,18 @@ TEST(statistics, interval_is_the_tightest_with_95_percent) {
   const median_interval many = median_of(values);
   EXPECT_DOUBLE_EQ(many.low, 7);
   EXPECT_DOUBLE_EQ(many.high, 18);
+}
+
+// From 1,075 values on, 0.5^n is 0 as a double.
+TEST(statistics, median_of_thousands) {
+  std::vector<double> values(10'000);
+  std::iota(values.begin(), values.end(), 1);
+  const median_interval found = median_of(values);
+  EXPECT_DOUBLE_EQ(found.median, 5000.5);
+  EXPECT_TRUE(found.is_confidence);
+  // The normal approximation: 0.98 times the root of n on each side.
+  EXPECT_NEAR(found.low, 5000.5 - 98, 2);
+  EXPECT_NEAR(found.high, 5000.5 + 98, 2);
 }
 
 TEST(statistics, few_values_have_a_range_only) {
