@@ -205,7 +205,7 @@ void add_sim_compare(CLI::App& sim, int& status) {
                       "With --cross-validate: machine from which each fit begins (default: "
                       "machines/coolmuc2/start.json)");
   command->add_option("--output", options->output,
-                      "With --cross-validate: machine description file to write, which has the intervals");
+                      "With --cross-validate: machine description file to write, with the intervals");
   add_overwrite_option(*command, options->older);
   command
       ->add_option("--evaluations", options->effort.evaluations,
