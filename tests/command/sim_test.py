@@ -444,11 +444,11 @@ class Fit(InEmptyFolder):
         return sum(float(value) for value in line.split()[1:])
 
     def write_two_sessions(self):
-        """Two days on which two locks were measured; on the second everything took 1.4 times as long."""
+        """Two days on which four locks were measured; on the second everything took 1.4 times as long."""
         (self.folder / "upb.csv").write_text("suite,lock\n")
         rows = ["suite,lock,nodes,ranks_per_node,iteration_ns"]
         for suite, slower in [("fast", 1.0), ("slow", 1.4)]:
-            for lock, ns in [("McsLock", 3300), ("McsLockTwoSided", 2000)]:
+            for lock, ns in [("McsLock", 4000), ("McsLockAccumulate", 4000), ("McsLockTwoSided", 1900), ("MpiWinLock", 5800)]:
                 rows += [f"{suite},{lock},2,15,{ns * slower}", f"{suite},{lock},1,15,600"]
         (self.folder / "ecsb.csv").write_text("\n".join(rows) + "\n")
         plan = json.loads((SOURCE / "machines" / "coolmuc2" / "fit.json").read_text())
@@ -459,7 +459,7 @@ class Fit(InEmptyFolder):
     def test_each_session_has_a_network_of_its_own(self):
         files = self.write_two_sessions()
         text = self.succeed("sim", "compare", *files)
-        found = re.findall(r"^(fast|slow) ECSB 2x15 +([0-9.]+)  \[([0-9.]+), ([0-9.]+)\]  2 points$", text, re.MULTILINE)
+        found = re.findall(r"^(fast|slow) ECSB 2x15 +([0-9.]+)  \[([0-9.]+), ([0-9.]+)\]  4 points$", text, re.MULTILINE)
         factors = {session: [float(value) for value in values] for session, *values in found}
         self.assertGreater(factors["slow"][0], 1.15 * factors["fast"][0])
         for factor, low, high in factors.values():
@@ -474,7 +474,7 @@ class Fit(InEmptyFolder):
         text = self.succeed("sim", "compare", *files, "--cross-validate", "--evaluations", "3", "--output", "judged.json")
         for left_out in ["session fast", "session slow", "kind queue over RMA", "kind queue with messages"]:
             self.assertRegex(text, rf"\n{left_out} ")
-        self.assertRegex(text, r"8 points \([0-9]+ %\) are in the interval of 90 %")
+        self.assertRegex(text, r"16 points \([0-9]+ %\) are in the interval of 90 %")
         machine = json.loads((self.folder / "judged.json").read_text())
         for group in ("near", "network"):
             self.assertLess(machine[group]["measured_low"], machine[group]["measured_high"])
