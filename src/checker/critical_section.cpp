@@ -145,11 +145,12 @@ void critical_section::check_passes(waiting_elements& of, int rank) {
     if (element == own || of.wanted[index] == 0) continue;
     if (++of.passes[index] > program_->max_local_passes) {
       const std::string kind(name(of.at));
-      users_->report(fault::bypass, kind + " " + std::to_string(element) +
-                                        " waits while the critical section is passed on " +
-                                        std::to_string(of.passes[index]) + " times in a row within " + kind +
-                                        " " + std::to_string(own) + "; the limit is " +
-                                        std::to_string(program_->max_local_passes));
+      std::string text =
+          kind + " " + std::to_string(element) + " waits while the critical section is passed on ";
+      text.append(std::to_string(of.passes[index])).append(" times in a row within ").append(kind);
+      text.append(" ").append(std::to_string(own)).append("; the limit is ");
+      text.append(std::to_string(program_->max_local_passes));
+      users_->report(fault::bypass, std::move(text));
     }
   }
 }
