@@ -479,7 +479,7 @@ class Fit(InEmptyFolder):
         for group in ("near", "network"):
             self.assertLess(machine[group]["measured_low"], machine[group]["measured_high"])
         table = self.succeed("sim", "ecsb", "--machine", "judged.json", *SHAPE, *SHORT, "--locks", "d_mcs", "--output", "r.jsonl")
-        self.assertRegex(table, r"\n# 90 % of what was measured, and left out of fits, is [0-9.]+ to [0-9.]+ times")
+        self.assertRegex(table, r"\n# in 90 of 100 cases the real machine takes [0-9.]+ to [0-9.]+ times as long")
         for sample in self.samples("r.jsonl")[1]:
             self.assertLess(sample["predicted_low"], sample["predicted_high"])
         self.succeed("report", "r.jsonl")

@@ -156,13 +156,12 @@ class benchmark_table {
         const auto low = one->count("predicted_low");
         const auto high = one->count("predicted_high");
         if (!low || !high || one->iterations == 0) continue;
-        predictions.insert(fmt::format("{:.2f} to {:.2f} times the simulated {}",
-                                       *low / one->ns_per_acquisition(), *high / one->ns_per_acquisition(),
+        predictions.insert(fmt::format("{:.2f} to {:.2f} times as long {}", *low / one->ns_per_acquisition(),
+                                       *high / one->ns_per_acquisition(),
                                        one->nodes > 1 ? "on several nodes" : "in one node"));
       }
     if (!predictions.empty())
-      text += fmt::format("# 90 % of what was measured, and left out of fits, is {}\n",
-                          fmt::join(predictions, "; "));
+      text += fmt::format("# in 90 of 100 cases the real machine takes {}\n", fmt::join(predictions, "; "));
     for (const bench::remark& each : benchmark_->remarks) {
       double sum = 0;
       for (const auto& [key, samples] : all) sum += total(samples, each);

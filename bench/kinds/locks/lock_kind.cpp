@@ -113,7 +113,7 @@ std::string lacking_level(const object& of, const point& at, const locality& whe
   if (text == every_level || text == no_level) return "";
   const levels_around_nodes levels = lock_tree::parse_around_nodes(text);
   if (levels.island) {
-    if (const std::string why = lacking_islands(where); !why.empty()) return why;
+    if (std::string why = lacking_islands(where); !why.empty()) return why;
     if (of.name.starts_with("clof")) return "clof has no lock of islands";
   }
   int outside = where.groups(level::node);
