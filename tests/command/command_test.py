@@ -2074,8 +2074,12 @@ class Environment(InEmptyFolder):
 
     def test_ranks_that_are_apart_speak_for_themselves(self):
         """As in a shell that was opened under the launcher of another library: no first rank runs beside them."""
+        of_another = {"PMI_RANK": "1", "PMI_SIZE": "2", "PMI_PORT": "127.0.0.1:1"}
+        if MPI == "mpich":
+            of_another = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2", "PMIX_NAMESPACE": "7",
+                          "PMIX_SERVER_URI2": "7.0;other"}  # fmt: skip
         for arguments in [["topo"], ["bnch"]]:
-            ended = self.alone(*arguments, PMI_RANK="1", PMI_SIZE="2", PMI_PORT="127.0.0.1:1")
+            ended = self.alone(*arguments, **of_another)
             self.assertEqual(ended.returncode, 2, ended.stderr)
             self.assertIn("nearfar: started as 2 ranks that do not find each other", ended.stderr)
 
