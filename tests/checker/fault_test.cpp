@@ -306,22 +306,8 @@ TEST(faults, bypass_of_a_limit_of_passes_from_node_to_node) {
 
 /// The third node waits all along. The first hands over within itself once in each of two turns.
 TEST(faults, bypass_is_counted_anew_in_each_turn_of_a_node) {
-  const program what{.where = topology_spec::parse("node:3 core:2").place(6),
-                     .body =
-                         [](world& w, monitor& watch) {
-                           static constexpr std::array turns{0, 1, 2, 0, 1, 4};
-                           world::signal_channel next(w);
-                           for (std::size_t turn = 0; turn < turns.size(); ++turn) {
-                             if (turns[turn] != w.rank()) continue;
-                             watch.ask();
-                             if (turn > 0) next.await_signal(turns[turn - 1]);
-                             watch.enter();
-                             watch.leave();
-                             if (turn + 1 < turns.size()) next.signal(turns[turn + 1]);
-                           }
-                         },
-                     .bypass = bypass_bound::local_passes,
-                     .max_local_passes = 1};
+  program what = taking_turns("node:3 core:2", 6, {0, 1, 2, 0, 1, 4});
+  what.bypass = bypass_bound::local_passes;
   EXPECT_TRUE(is_right(what, sequential));
 }
 
