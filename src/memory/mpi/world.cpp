@@ -198,6 +198,9 @@ world::world(MPI_Comm comm, const options& chosen)
     if (options_.self_test) quick_self_test(*this);
   } catch (const mpi_error&) {
     throw;  // perhaps only this rank throws
+  } catch (const stalled&) {
+    leave_handles();
+    throw;
   } catch (const error&) {
     free_handles();  // all ranks do so, and no stack is being unwound
     throw;
@@ -232,30 +235,44 @@ void world::close() {
 
 void world::tell_of_leaving() noexcept {
   if (has_stalled() || !is_active() || comm_.get() == MPI_COMM_NULL) return;
+  // Never freed: it has to outlive the requests, for which nobody waits.
+  const std::int64_t* const calls = collective_calls_.release();
   for (int rank = 0; rank < size_; ++rank) {
     MPI_Request request = MPI_REQUEST_NULL;
-    if (rank == rank_ || MPI_Isend(nullptr, 0, MPI_BYTE, rank, static_cast<int>(tag_of_leaving_), comm_.get(),
-                                   &request) != MPI_SUCCESS)
+    if (rank == rank_ || MPI_Isend(calls, 1, MPI_INT64_T, rank, static_cast<int>(tag_of_leaving_),
+                                   comm_.get(), &request) != MPI_SUCCESS)
       continue;
-    MPI_Request_free(&request);  // the message has no buffer that would have to outlive the request
+    MPI_Request_free(&request);
   }
 }
 
-void world::expect_nobody_left() {
-  int found = 0;
-  MPI_Status status;
-  check(MPI_Iprobe(MPI_ANY_SOURCE, static_cast<int>(tag_of_leaving_), comm_.get(), &found, &status),
-        "MPI_Iprobe");
-  if (found == 0) return;
+void world::expect_all_take_part() {
+  const int tag = static_cast<int>(tag_of_leaving_);
+  while (true) {
+    int found = 0;
+    MPI_Status status;
+    check(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_.get(), &found, &status), "MPI_Iprobe");
+    if (found == 0) break;
+    departure told{status.MPI_SOURCE};
+    check(MPI_Recv(&told.calls, 1, MPI_INT64_T, told.rank, tag, comm_.get(), MPI_STATUS_IGNORE), "MPI_Recv");
+    if (!first_to_leave_ || told.calls < first_to_leave_->calls) first_to_leave_ = told;
+  }
+  if (!first_to_leave_ || first_to_leave_->calls >= *collective_calls_) return;
   has_given_up_ = true;
-  throw rank_left("rank " + std::to_string(status.MPI_SOURCE) +
+  throw rank_left("rank " + std::to_string(first_to_leave_->rank) +
                   " has left the world by an exception, and this collective call would wait for it for ever");
 }
 
+void world::begin_collective() noexcept {
+  ++*collective_calls_;
+  keep_buffer();
+}
+
 void world::barrier() {
+  begin_collective();
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibarrier(comm_.get(), &request), "MPI_Ibarrier");
-  complete(request, {"the other ranks in a barrier"});
+  complete_collective(request, {"the other ranks in a barrier"});
 }
 
 bool world::all_alike(std::int64_t mine) {
@@ -268,36 +285,36 @@ std::vector<std::int64_t> world::sum_over_ranks(std::vector<std::int64_t> values
 }
 
 std::vector<std::int64_t> world::gather_to_all(std::int64_t mine) {
-  keep_buffer();
+  begin_collective();
   exchanged_.assign(index(size_), mine);
   MPI_Request request = MPI_REQUEST_NULL;
   check(
       MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT64_T, exchanged_.data(), 1, MPI_INT64_T, comm_.get(), &request),
       "MPI_Iallgather");
-  complete(request, {"the other ranks in a collective operation"});
+  complete_collective(request, {"the other ranks in a collective operation"});
   return std::move(exchanged_);
 }
 
 std::vector<std::int64_t> world::gather_to_first(std::int64_t mine) {
-  keep_buffer();
+  begin_collective();
   exchanged_.assign(rank_ == 0 ? index(size_) : 1, mine);
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Igather(rank_ == 0 ? MPI_IN_PLACE : exchanged_.data(), 1, MPI_INT64_T, exchanged_.data(), 1,
                     MPI_INT64_T, 0, comm_.get(), &request),
         "MPI_Igather");
-  complete(request, {"the other ranks in a collective operation"});
+  complete_collective(request, {"the other ranks in a collective operation"});
   if (rank_ != 0) exchanged_.clear();
   return std::move(exchanged_);
 }
 
 std::vector<std::int64_t> world::reduce_over_ranks(std::vector<std::int64_t> values, MPI_Op operation) {
-  keep_buffer();
+  begin_collective();
   exchanged_ = std::move(values);
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Iallreduce(MPI_IN_PLACE, exchanged_.data(), static_cast<int>(exchanged_.size()), MPI_INT64_T,
                        operation, comm_.get(), &request),
         "MPI_Iallreduce");
-  complete(request, {"the other ranks in a collective operation"});
+  complete_collective(request, {"the other ranks in a collective operation"});
   return std::move(exchanged_);
 }
 
@@ -446,14 +463,23 @@ void world::free_handles() {
   for (communicator* made : {&node_, &physical_node_, &progress_comm_, &comm_}) *made = communicator();
 }
 
-void world::complete(MPI_Request& request, awaited what) {
+namespace {
+
+bool is_complete(MPI_Request& request) {
+  int done = 0;
+  check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  return done != 0;
+}
+
+}  // namespace
+
+void world::complete_collective(MPI_Request& request, awaited what) {
   // Looks rarely, because a look takes as long as the test itself.
   constexpr unsigned tests_per_look = 16;
   const auto test = [this, &request, tests = 0U]() mutable {
-    int done = 0;
-    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done == 0 && ++tests % tests_per_look == 0) expect_nobody_left();
-    return done != 0;
+    if (is_complete(request)) return true;
+    if (++tests % tests_per_look == 0) expect_all_take_part();
+    return false;
   };
   static_cast<void>(poll_with_progress(test, std::identity{}, what, wait_for_ever{}));
 }
@@ -493,7 +519,8 @@ std::optional<int> world::signal_channel::find_signal(int rank, Until until) {
 void world::signal_channel::take_signal(int rank) {
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Irecv(nullptr, 0, MPI_BYTE, rank, tag(), world_->comm_.get(), &request), "MPI_Irecv");
-  world_->complete(request, {"a signal", rank});
+  const auto test = [&request] { return is_complete(request); };
+  static_cast<void>(world_->poll_with_progress(test, std::identity{}, {"a signal", rank}, wait_for_ever{}));
 }
 
 world::lock_epoch::lock_epoch(world& w, int home)

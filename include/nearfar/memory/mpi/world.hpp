@@ -109,9 +109,9 @@ class world : public waiting<world> {
   /// If an exception ends the world, this rank does not wait. It leaks MPI's handles of the world, and tells
   /// the other ranks that it has left, even if the exception is caught and the program continues. Ranks that
   /// wait in their destructors stop waiting, and leak the same handles. Barriers and other collective calls
-  /// of the world, including the constructors of locks, throw `rank_left`. A wait for a lock that this rank
-  /// held lasts for ever, or until `stall_limit`. After `stalled` the rank does not tell the others, because
-  /// no call of MPI is safe then.
+  /// of the world, including the constructors of locks, throw `rank_left`, from the first call in which this
+  /// rank takes no part. A wait for a lock that this rank held lasts for ever, or until `stall_limit`. After
+  /// `stalled` the rank does not tell the others, because no call of MPI is safe then.
   ///
   /// Otherwise throws `destroyed_while_in_use` if locks or segments still live in it. After that they may
   /// only be destroyed.
@@ -220,14 +220,23 @@ class world : public waiting<world> {
   [[nodiscard]] std::vector<std::int64_t> reduce_over_ranks(std::vector<std::int64_t> values,
                                                             MPI_Op operation);
 
+  /// A rank that has left the world, and in how many of its collective calls it has taken part.
+  struct departure {
+    int rank = 0;
+    std::int64_t calls = 0;
+  };
+
   /// Tells the other ranks that this one will not take part in any further collective call.
   void tell_of_leaving() noexcept;
-  /// Throws `rank_left` if another rank has told that it has left.
-  void expect_nobody_left();
+  /// Throws `rank_left` if another rank has told that it left before the collective call of now. A rank that
+  /// took part in this call and left after it hinders nobody.
+  void expect_all_take_part();
 
+  /// Comes first in each collective call that may wait for a rank that has left.
+  void begin_collective() noexcept;
   /// Waits for `request` with yields. MPI's own wait spins without yielding, which takes a scheduler's time
   /// slice for each step when oversubscribed.
-  void complete(MPI_Request& request, awaited what);
+  void complete_collective(MPI_Request& request, awaited what);
 
   options options_;
   communicator comm_;
@@ -250,6 +259,10 @@ class world : public waiting<world> {
   std::shared_ptr<slab> far_slab_ = std::make_shared<slab>(0);
   std::shared_ptr<slab> tags_;
   std::size_t tag_of_leaving_;
+  /// How many collective calls this rank has begun. All ranks make the same calls in the same order. Outside
+  /// the world, so that a message about it may outlive the world.
+  std::unique_ptr<std::int64_t> collective_calls_ = std::make_unique<std::int64_t>(0);
+  std::optional<departure> first_to_leave_;  ///< of those that have told, the one with the fewest calls
   bool has_given_up_ = false;  ///< on a collective operation in which a rank that has left does not take part
   /// Buffer of collective operations. A member, so that it outlives an operation that is given up.
   std::vector<std::int64_t> exchanged_;
