@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import pandas
 
 from .charts import BarPanel
-from .column import Column
-from .generic import key_of, measured_columns
+from .column import Column, key_of, summary_of
+from .generic import measured_columns
 from .panels import full_title
 from .pictures import bar_picture
 from .published import NOTE, Published, points_of
 from .statements import Cases, Statement
-from .statistics import Summary, summarize
+from .statistics import Summary
 from .styles import Look, Picture
 from .tables import Table, capitalised, number, with_interval, world_name
 
@@ -29,7 +29,7 @@ def _cells(frame: pandas.DataFrame, quantity: str, by_part: bool) -> dict[tuple[
     parts = frame["case"].str[0] if by_part else pandas.Series("", index=frame.index)
     cells = {}
     for (series, column, part), group in frame.groupby(["series", frame["case"].str[1], parts], sort=False):
-        summary = summarize(group[quantity])
+        summary = summary_of(group, quantity)
         if summary:
             cells[(series, column, part)] = summary
     return cells

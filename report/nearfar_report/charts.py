@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -24,6 +24,8 @@ WIDTH = 10.0
 BARS_LINEAR_UP_TO = 40.0
 LINES_LINEAR_UP_TO = 8.0
 BANDS_UP_TO = 8  # series; more bands than that hide each other, and whiskers take their place
+
+PREDICTIONS_UP_TO = 3  # curves with predictions for the real machine; of more, the caption alone speaks
 
 _LEGEND_COLUMNS = 3
 
@@ -55,9 +57,9 @@ def _plain_ticks(axis: Axis) -> None:
 
 def _log_limits(summaries: Sequence[Summary], head_room: float) -> tuple[float, float]:
     """Limits around all intervals, except that an interval which nearly reaches zero may run off the axis."""
-    lows = [value for one in summaries for value in (one.low, one.median) if value > 0]
+    lows = [value for one in summaries for value in (one.reach[0], one.median) if value > 0]
     medians = [one.median for one in summaries if one.median > 0]
-    return max(min(lows) / 1.5, min(medians) / 6), max(one.high for one in summaries) * head_room
+    return max(min(lows) / 1.5, min(medians) / 6), max(one.reach[1] for one in summaries) * head_room
 
 
 # ---------------------------------------------------------------------------------------------------------- bars
@@ -162,6 +164,8 @@ def _bar(axes: Axes, y: float, thickness: float, summary: Summary, look: Look, c
             summary.median, y, marker=look.marker, markersize=5.5, markeredgecolor=look.colour,
             markerfacecolor="white" if look.hollow else colour, linestyle="none", zorder=3,
         )  # fmt: skip
+    if summary.predicted:
+        axes.hlines(y, *summary.predicted, color=FAINT, linewidth=2.6, alpha=0.7, zorder=2)
     if summary.n > 1 and summary.high > summary.low:
         axes.errorbar(
             summary.median, y, xerr=[[summary.median - summary.low], [summary.high - summary.median]],
@@ -170,7 +174,7 @@ def _bar(axes: Axes, y: float, thickness: float, summary: Summary, look: Look, c
     if logarithmic and summary.median <= 0:
         position, transform = (0.0, y), axes.get_yaxis_transform()
     else:
-        position, transform = (summary.high, y), axes.transData
+        position, transform = (summary.reach[1], y), axes.transData
     axes.annotate(
         short_number(summary.median), position, xytext=(5, 0), xycoords=transform,
         textcoords="offset points", va="center", fontsize=7.5 if thickness > 0.4 else 6.5, color=TEXT,
@@ -186,7 +190,7 @@ def _value_axis(axes: Axes, summaries: Sequence[Summary], logarithmic: bool) -> 
         axes.xaxis.set_major_locator(LogLocator(numticks=6))
         axes.xaxis.set_minor_locator(NullLocator())
     else:
-        highest = max((summary.high for summary in summaries), default=0.0)
+        highest = max((summary.reach[1] for summary in summaries), default=0.0)
         axes.set_xlim(0, highest * 1.28 or 1.0)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10]))
     _plain_ticks(axes.xaxis)
@@ -234,6 +238,15 @@ class LinePanel:
         """Whether intervals are bands along the curves; else they are whiskers."""
         return len(self.series) <= BANDS_UP_TO and not self.scale.names
 
+    @property
+    def has_predictions(self) -> bool:
+        """Whether few enough curves leave room for predictions."""
+        return len(self.series) <= PREDICTIONS_UP_TO
+
+    def drawn(self, summaries: Sequence[Summary]) -> list[Summary]:
+        """What of them needs room on an axis."""
+        return list(summaries) if self.has_predictions else [replace(one, predicted=None) for one in summaries]
+
 
 def line_chart(
     panel: LinePanel,
@@ -251,12 +264,12 @@ def line_chart(
     quadrants = list(figure.subplots(2, 2).flat)
     for axes, column in zip(quadrants, columns):
         for series in panel.series:
-            _curve(axes, panel.curves.get((series, column.key), {}), looks[series], panel.has_bands)
+            _curve(axes, panel.curves.get((series, column.key), {}), looks[series], panel.has_bands, panel.has_predictions)
             for place, value in panel.points.get((series, column.key), {}).items():
                 _cross(axes, place, value, looks[series].colour)
         _horizontal_axis(axes, panel.scale)
         points = [_just(p) for (_, key), of in panel.points.items() if key == column.key for p in of.values()]
-        _quantity_axis(axes, [*limits[column.key], *points], column)
+        _quantity_axis(axes, panel.drawn([*limits[column.key], *points]), column)
     for unused in quadrants[len(columns) :]:
         unused.set_axis_off()
     handles = [_legend_entry(series, looks[series]) for series in panel.series]
@@ -279,9 +292,9 @@ def curve_chart(panel: LinePanel, column: Column, looks: Mapping[str, Look]) -> 
     figure.text(0.008, 1 - 0.38 / height, "\n".join(notes), va="top", fontsize=8.5, color=NOTE, linespacing=1.35)
     axes = figure.subplots()
     for series in panel.series:
-        _curve(axes, panel.curves.get((series, column.key), {}), looks[series], panel.has_bands)
+        _curve(axes, panel.curves.get((series, column.key), {}), looks[series], panel.has_bands, panel.has_predictions)
     _horizontal_axis(axes, panel.scale)
-    _quantity_axis(axes, [s for curve in panel.curves.values() for s in curve.values()], column)
+    _quantity_axis(axes, panel.drawn([s for curve in panel.curves.values() for s in curve.values()]), column)
     handles = [_legend_entry(series, looks[series]) for series in panel.series]
     figure.legend(
         handles=handles, loc="lower left", bbox_to_anchor=(0.04, 0.0), ncols=min(_LEGEND_COLUMNS, len(handles)),
@@ -290,10 +303,13 @@ def curve_chart(panel: LinePanel, column: Column, looks: Mapping[str, Look]) -> 
     return figure
 
 
-def _curve(axes: Axes, curve: Mapping[float, Summary], look: Look, band: bool) -> None:
-    """One series with its intervals, as a band or as whiskers."""
+def _curve(axes: Axes, curve: Mapping[float, Summary], look: Look, band: bool, predicts: bool) -> None:
+    """One series with its intervals, as a band or as whiskers, and with a wide line for each prediction."""
     if not curve:
         return
+    for place, one in curve.items() if predicts else ():
+        if one.predicted:
+            axes.vlines(place, *one.predicted, color=look.colour, linewidth=2.6, alpha=0.3)
     places = sorted(curve)
     lows, highs = [curve[p].low for p in places], [curve[p].high for p in places]
     if band:
@@ -360,7 +376,7 @@ def _quantity_axis(axes: Axes, summaries: Sequence[Summary], column: Column) -> 
         axes.yaxis.set_major_locator(LogLocator(numticks=7))
         axes.yaxis.set_minor_formatter(NullFormatter())
     else:
-        axes.set_ylim(0, max((summary.high for summary in summaries), default=0.0) * 1.08 or 1.0)
+        axes.set_ylim(0, max((summary.reach[1] for summary in summaries), default=0.0) * 1.08 or 1.0)
     _plain_ticks(axes.yaxis)
     axes.set_ylabel(column.label + (" (log)" if logarithmic else ""))
     axes.set_title(column.title, pad=14, fontsize=9.5, fontweight="normal")

@@ -10,7 +10,7 @@ from typing import Any
 import pandas
 
 from .charts import BarPanel, LinePanel
-from .column import Column
+from .column import Column, key_of
 from .fields import text_of
 from .measurements import PLACE, axis_values, name_series, varying_axes
 from .panels import Panel, bars, full_title, lines, panels
@@ -127,11 +127,6 @@ def measured_columns(statement: Statement, frame: pandas.DataFrame) -> tuple[lis
     values = {key_of(one.name): pandas.Series(_measured(frame, one), frame.index, float) for one in found}
     frame = frame.assign(**values)
     return columns, frame[frame[[column.key for column in columns]].notna().any(axis=1)]
-
-
-def key_of(name: str) -> str:
-    """The column of the data frame that holds a measured quantity."""
-    return f"measured {name}"
 
 
 def stated_pictures(

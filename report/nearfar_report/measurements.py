@@ -47,6 +47,8 @@ def _row(file: ResultsFile, sample: Sample) -> dict[str, Any]:
         "curve": record.get("series", ""),
         "measured": record.get("measured", {TIME: sample.time_ns}),
         "time_ns": sample.time_ns,
+        "predicted_low": record.get("predicted_low"),
+        "predicted_high": record.get("predicted_high"),
         "cv_percent": None if variation is None else 100.0 * variation,
         "drift": record.get("drift"),
         "turns": _fewest_turns(statement.kind, record),

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import pandas
 
-from .column import Column
+from .column import Column, summary_of
 from .charts import BarPanel, LinePanel, Scale
-from .statistics import Summary, summarize
+from .statistics import Summary
 from .tables import counted, world_name
 
 ROWS_PER_FIGURE = 44
@@ -86,7 +86,7 @@ def bars(panel: Panel, columns: Sequence[Column]) -> BarPanel:
     cells = {}
     for series, group in panel.frame.groupby("series", sort=False):
         for column in columns:
-            summary = summarize(group[column.key])
+            summary = summary_of(group, column.key)
             if summary:
                 cells[(str(series), column.key, "")] = summary
     return BarPanel(panel.title, list(panel.frame["series"].unique()), cells)
@@ -113,7 +113,7 @@ def lines(panel: Panel, columns: Sequence[Column], scale: Scale | None = None) -
     curves: dict[tuple[str, str], dict[float, Summary]] = {}
     for (series, value), group in panel.frame.groupby(["series", panel.axis], sort=False):
         for column in columns:
-            summary = summarize(group[column.key])
+            summary = summary_of(group, column.key)
             if summary:
                 curves.setdefault((str(series), column.key), {})[value] = summary
     scale = scale or Scale(panel.label, sorted(panel.frame[panel.axis].unique()))

@@ -1,0 +1,91 @@
+"""Predictions for the real machine beside simulated times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from report_builders import Outcome, ecsb, upb_samples
+from test_report import UPB_TIMES, eight
+
+Report = Callable[..., Outcome]
+Write = Callable[..., Path]
+
+SENTENCE = "Simulated: in 90 of 100 cases the real machine&#x27;s time lies "
+LINES, FACTORS = SENTENCE + "on the wide lines.", SENTENCE + "between 0.50 and 3.00 times the simulated time."
+
+
+def predicted(samples: list[dict]) -> list[dict]:
+    """The samples, each with an interval from half to three times its time."""
+    return [
+        {**one, "predicted_low": one["measured"]["time"] / 2, "predicted_high": one["measured"]["time"] * 3}
+        for one in samples
+    ]  # fmt: skip
+
+
+def curves(locks: int) -> list[dict]:
+    return [
+        sample for i in range(locks) for ranks in (2, 3)
+        for sample in predicted([ecsb(f"lock{i}", r, [500 + r] * ranks) for r in range(8)])
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("samples", "sentence"),
+    [
+        (predicted(eight("cohort")), LINES),
+        (predicted(upb_samples("cohort", UPB_TIMES)), LINES),
+        (curves(3), LINES),
+        (curves(4), FACTORS),
+        (eight("cohort"), None),
+    ],
+)
+def test_captions_say_where(report: Report, write: Write, samples: list[dict], sentence: str | None) -> None:
+    outcome = report(write("r.jsonl", samples))
+    assert outcome.status == 0, outcome.err
+    assert ("Simulated: in 90 of 100" in outcome.page) == (sentence is not None)
+    assert sentence is None or sentence in outcome.page
+
+
+def test_the_time_alone_has_one(write: Write) -> None:
+    from nearfar_report.column import Column
+    from nearfar_report.generic import measured_columns
+    from nearfar_report.measurements import measurements
+    from nearfar_report.panels import bars, panels
+    from nearfar_report.results import read_all
+
+    (file,) = read_all([str(write("r.jsonl", predicted(eight("cohort"))))])
+    statement = file.samples[0].statement
+    columns, frame = measured_columns(statement, measurements([file]))
+    (panel,) = panels(frame)
+    drawn = bars(panel, [*columns, Column("cv_percent", "")])
+    for (_, key, _), summary in drawn.cells.items():
+        if key == "measured time":
+            assert summary.predicted == pytest.approx((summary.median / 2, summary.median * 3))
+            assert summary.reach == summary.predicted
+        else:
+            assert summary.predicted is None
+            assert summary.reach == (summary.low, summary.high)
+
+
+def test_axes_have_room_for_what_is_drawn(write: Write) -> None:
+    from nearfar_report.charts import curve_chart
+    from nearfar_report.column import Column, key_of
+    from nearfar_report.generic import measured_columns
+    from nearfar_report.measurements import measurements
+    from nearfar_report.panels import lines, panels
+    from nearfar_report.results import read_all
+    from nearfar_report.styles import looks
+
+    tops = []
+    for locks in (3, 4):
+        (file,) = read_all([str(write("r.jsonl", curves(locks)))])
+        _, frame = measured_columns(file.samples[0].statement, measurements([file]))
+        (panel,) = panels(frame)
+        column = Column(key_of("time"), "ns")
+        drawn = lines(panel, [column])
+        figure = curve_chart(drawn, column, looks(frame, frame))
+        highest = max(one.median for curve in drawn.curves.values() for one in curve.values())
+        tops.append(figure.axes[0].get_ylim()[1] / highest)
+    assert tops[0] > 3 > tops[1]
