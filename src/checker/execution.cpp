@@ -11,7 +11,7 @@
 namespace nearfar::checker {
 
 execution::execution(const program& what, const options& how, engine::stack_pool& stacks)
-    : team(what.where, what.bytes, stacks),
+    : substrate(what.where, what.bytes, stacks),
       program_(&what),
       options_(&how),
       ranks_(static_cast<std::size_t>(what.where.size())),
@@ -54,7 +54,7 @@ void execution::restart() {
   ranks_.assign(ranks_.size(), {});
   ended_ = at_barrier_ = 0;
   start([this](engine::world& w) { program_->body(w, *this); });
-  const engine::current_team scope(*this);
+  const engine::current_substrate scope(*this);
   for (int rank = 0; rank < size(); ++rank) run_on(rank);
   is_collected_ = false;
   note_blocked();
@@ -348,7 +348,7 @@ void execution::take(const process& one, int choice) {
   // impossible now.
   const bool waits = one.is_rank() && state(one.rank).next != nullptr && state(one.rank).next->waits();
   if (is_as_before_ && waits && (!can_go_on(one.rank) || choice >= choices(one))) return report_difference();
-  const engine::current_team scope(*this);
+  const engine::current_substrate scope(*this);
   schedule_.push_back({one.rank, one.delivery, choice});
   if (one.is_crash())
     take_crash(one.rank);

@@ -18,7 +18,7 @@
 #include "footprint.hpp"
 #include "mutator.hpp"
 #include "nearfar/checker/checker.hpp"
-#include "nearfar/engine/team.hpp"
+#include "nearfar/engine/substrate.hpp"
 #include "request.hpp"
 #include "requests.hpp"
 #include "shared_memory.hpp"
@@ -91,7 +91,7 @@ struct rank_state : knowledge {
   std::source_location site;              // of the next step
 };
 
-class execution final : public engine::team, public monitor, public shared_memory::users {
+class execution final : public engine::substrate, public monitor, public shared_memory::users {
  public:
   execution(const program& what, const options& how, engine::stack_pool& stacks);
   ~execution() { abandon(); }
@@ -175,7 +175,7 @@ class execution final : public engine::team, public monitor, public shared_memor
   /// Hash of the trace: the order of dependent steps, whatever the order of the others.
   [[nodiscard]] std::uint64_t trace_hash() const;
 
-  // engine::team
+  // engine::substrate
   std::uint64_t perform(const engine::operation& what) override;
   void issue(const engine::operation& what) override;
   void flush(int target) override;

@@ -30,14 +30,14 @@ bool is_read_modify_write(action what) { return is_read(what) && is_write(what);
 }  // namespace
 
 bool mutator::changes(change how, std::string_view operation) {
-  const std::source_location& here = team_->current_site();
+  const std::source_location& here = substrate_->current_site();
   if (noted_ != nullptr) noted_->insert({site::of(here), how, std::string(operation)});
   return *broken_ && (*broken_)->how == how && (*broken_)->where.is(here) &&
          (*broken_)->operation == operation;
 }
 
 mutator::put_off<engine::operation> mutator::postponed(const engine::operation& what) const {
-  put_off<engine::operation> result{what, team_->current_site(), {}};
+  put_off<engine::operation> result{what, substrate_->current_site(), {}};
   if (!what.is_of_object()) return result;
   const auto* first = static_cast<const std::byte*>(what.origin);
   result.object.assign(first, first + what.bytes);
@@ -79,7 +79,7 @@ std::uint64_t mutator::perform(const engine::operation& what) {
 }
 
 std::uint64_t mutator::split_near(const engine::operation& what) {
-  const std::source_location here = team_->current_site();
+  const std::source_location here = substrate_->current_site();
   engine::operation part = what;
   part.what = action::load;
   const std::uint64_t old = next_->perform(part);
@@ -112,7 +112,7 @@ void mutator::issue(const engine::operation& what) {
 }
 
 void mutator::split_rma(const engine::operation& what) {
-  const std::source_location here = team_->current_site();
+  const std::source_location here = substrate_->current_site();
   engine::operation part = without_buffers(what);
   part.what = action::get;
   part.result = &self().result;
@@ -183,7 +183,7 @@ bool mutator::await_signal_until(int channel, int from, std::chrono::nanoseconds
 void mutator::signal(int channel, int to) {
   if (changes(change::dropped, "signal")) return;
   if (changes(change::postponed, "signal")) {
-    self().signal = {{channel, to}, team_->current_site(), {}};
+    self().signal = {{channel, to}, substrate_->current_site(), {}};
     return;
   }
   ask_in_turn(false, [&] { next_->signal(channel, to); });

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "nearfar/checker/mutation.hpp"
-#include "nearfar/engine/team.hpp"
+#include "nearfar/engine/substrate.hpp"
 
 namespace nearfar::checker {
 
 /// Passes on every request that the mutation leaves alone.
 class mutator final : public engine::operations {
  public:
-  mutator(engine::team& of, engine::operations& next, const std::optional<mutation>& broken)
-      : team_(&of), next_(&next), broken_(&broken), ranks_(static_cast<std::size_t>(of.size())) {}
+  mutator(engine::substrate& of, engine::operations& next, const std::optional<mutation>& broken)
+      : substrate_(&of), next_(&next), broken_(&broken), ranks_(static_cast<std::size_t>(of.size())) {}
 
   /// Forgets the operations that were put off.
   void clear() { ranks_.assign(ranks_.size(), {}); }
@@ -38,7 +38,7 @@ class mutator final : public engine::operations {
   void light_fence() override;
   void heavy_fence() override;
 
-  // Requests that are no operations: see `engine::team`.
+  // Requests that are no operations: see `engine::substrate`.
   [[nodiscard]] bool looks_before_sleep();
   [[nodiscard]] int to_wake(int most);
 
@@ -55,12 +55,12 @@ class mutator final : public engine::operations {
     std::optional<put_off<std::pair<int, int>>> signal;  // channel, receiver
   };
 
-  [[nodiscard]] rank_state& self() { return ranks_[static_cast<std::size_t>(team_->running())]; }
+  [[nodiscard]] rank_state& self() { return ranks_[static_cast<std::size_t>(substrate_->running())]; }
   /// Whether the mutation changes the current request in this way.
   [[nodiscard]] bool changes(change how, std::string_view operation);
   /// The receiver of the next request, with this place noted: other ranks may have asked since.
   [[nodiscard]] engine::operations& next_at(const std::source_location& site) {
-    team_->at(site);
+    substrate_->at(site);
     return *next_;
   }
   /// A wait as the mutation leaves or changes it.
@@ -75,7 +75,7 @@ class mutator final : public engine::operations {
   template <typename Ask>
   void ask_in_turn(bool is_plain_write, Ask ask);
 
-  engine::team* team_;
+  engine::substrate* substrate_;
   engine::operations* next_;
   const std::optional<mutation>* broken_;
   std::vector<rank_state> ranks_;

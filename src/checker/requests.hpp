@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "nearfar/engine/team.hpp"
+#include "nearfar/engine/substrate.hpp"
 
 namespace nearfar::checker {
 

@@ -75,7 +75,7 @@ std::string text_of(usage how) {
 
 }  // namespace
 
-shared_memory::shared_memory(users& of, const options& how, const engine::team& where)
+shared_memory::shared_memory(users& of, const options& how, const engine::substrate& where)
     : users_(&of),
       options_(&how),
       first_(reinterpret_cast<std::uint64_t*>(where.memory(0))),

@@ -16,7 +16,7 @@
 
 #include "footprint.hpp"
 #include "nearfar/checker/checker.hpp"
-#include "nearfar/engine/team.hpp"
+#include "nearfar/engine/substrate.hpp"
 #include "total_order.hpp"
 #include "view.hpp"
 
@@ -115,7 +115,7 @@ class shared_memory {
     ~users() = default;
   };
 
-  shared_memory(users& of, const options& how, const engine::team& where);
+  shared_memory(users& of, const options& how, const engine::substrate& where);
 
   /// Forgets every access.
   void clear();

@@ -1,4 +1,4 @@
-#include "nearfar/engine/team.hpp"
+#include "nearfar/engine/substrate.hpp"
 
 #include <sys/mman.h>
 
@@ -10,7 +10,7 @@
 
 namespace nearfar::engine {
 
-thread_local team* team::current_ = nullptr;
+thread_local substrate* substrate::current_ = nullptr;
 
 std::string_view name(action what) noexcept {
   switch (what) {
@@ -48,7 +48,7 @@ std::string_view name(action what) noexcept {
   return "?";
 }
 
-team::team(nearfar::locality where, std::size_t bytes, stack_pool& stacks)
+substrate::substrate(nearfar::locality where, std::size_t bytes, stack_pool& stacks)
     : locality_(std::move(where)), bytes_(bytes), memory_(nullptr), stacks_(&stacks) {
   const auto ranks = static_cast<std::size_t>(size());
   void* mapped = mmap(nullptr, bytes_ * ranks, PROT_READ | PROT_WRITE,
@@ -61,12 +61,12 @@ team::team(nearfar::locality where, std::size_t bytes, stack_pool& stacks)
   exchanged_.resize(ranks);
 }
 
-team::~team() {
+substrate::~substrate() {
   abandon();
   munmap(memory_, bytes_ * static_cast<std::size_t>(size()));
 }
 
-void team::start(const rank_body& body) {
+void substrate::start(const rank_body& body) {
   body_ = body;
   described_.clear();
   in_sums_ = 0;
@@ -77,8 +77,8 @@ void team::start(const rank_body& body) {
     });
 }
 
-void team::abandon() noexcept {
-  const current_team here(*this);  // destructors of the ranks use the current team
+void substrate::abandon() noexcept {
+  const current_substrate here(*this);  // destructors of the ranks use the current substrate
   for (std::size_t rank = 0; rank < fibres_.size(); ++rank) {
     if (!fibres_[rank]) continue;
     running_ = static_cast<int>(rank);
@@ -87,7 +87,7 @@ void team::abandon() noexcept {
   running_ = nobody_runs;
 }
 
-void team::finish() {
+void substrate::finish() {
   std::exception_ptr first;
   for (const auto& one : fibres_)
     if (one && one->thrown() && !first) first = one->thrown();
@@ -95,7 +95,7 @@ void team::finish() {
   if (first) std::rethrow_exception(first);
 }
 
-std::vector<std::int64_t> team::gather_to_all(std::int64_t mine) {
+std::vector<std::int64_t> substrate::gather_to_all(std::int64_t mine) {
   exchanged_[static_cast<std::size_t>(running_)] = mine;
   barrier();
   std::vector<std::int64_t> all = exchanged_;
@@ -103,7 +103,7 @@ std::vector<std::int64_t> team::gather_to_all(std::int64_t mine) {
   return all;
 }
 
-std::vector<std::int64_t> team::gather_to_first(std::int64_t mine) {
+std::vector<std::int64_t> substrate::gather_to_first(std::int64_t mine) {
   exchanged_[static_cast<std::size_t>(running_)] = mine;
   barrier();
   std::vector<std::int64_t> all;
@@ -112,7 +112,7 @@ std::vector<std::int64_t> team::gather_to_first(std::int64_t mine) {
   return all;
 }
 
-std::vector<std::int64_t> team::sum_over_ranks(std::vector<std::int64_t> mine) {
+std::vector<std::int64_t> substrate::sum_over_ranks(std::vector<std::int64_t> mine) {
   if (in_sums_ == 0) sums_.assign(mine.size(), 0);
   for (std::size_t i = 0; i < mine.size(); ++i) {
     // Unsigned addition makes an overflow defined.
@@ -126,7 +126,7 @@ std::vector<std::int64_t> team::sum_over_ranks(std::vector<std::int64_t> mine) {
   return mine;
 }
 
-bool team::all_alike(std::int64_t mine) {
+bool substrate::all_alike(std::int64_t mine) {
   const std::uint64_t before = disagreements_;
   exchanged_[static_cast<std::size_t>(running_)] = mine;
   barrier();
@@ -138,7 +138,7 @@ bool team::all_alike(std::int64_t mine) {
   return alike;
 }
 
-void team::describe(std::size_t offset, const layout_names& layout, std::size_t count) {
+void substrate::describe(std::size_t offset, const layout_names& layout, std::size_t count) {
   const auto ordinal = std::count_if(described_.begin(), described_.end(), [&](const described& one) {
     return one.layout->owner == layout.owner && one.offset != offset;
   });
@@ -146,7 +146,7 @@ void team::describe(std::size_t offset, const layout_names& layout, std::size_t 
   described_.push_back({offset, &layout, count, static_cast<int>(ordinal)});
 }
 
-word_name team::name_of(const void* word) const {
+word_name substrate::name_of(const void* word) const {
   const auto distance = static_cast<std::size_t>(static_cast<const std::byte*>(word) - memory_);
   const std::size_t offset = distance % bytes_;
   word_name result{.text = "word " + std::to_string(offset), .rank = static_cast<int>(distance / bytes_)};

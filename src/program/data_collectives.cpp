@@ -120,12 +120,12 @@ struct collective_request final : request {
 };
 
 /// Where the running rank is in a collective.
-struct place {
+struct member_of {
   communicator& in;
   const run_vector<int>& members;
   int mine;
   int size;
-  explicit place(MPI_Comm comm)
+  explicit member_of(MPI_Comm comm)
       : in(communicator_of(comm)),
         members(in.members),
         mine(in.rank_of(self().number)),
@@ -165,8 +165,9 @@ struct bringing {
 /// Arrives at the collective with what `bring` adds. The buffers that it will write are those of `takes` and
 /// `result`.
 template <typename Bring>
-[[nodiscard]] collective_request* begin(const place& at, const char* name, int root, std::intptr_t signature,
-                                        const char* signature_name, bool keeps_chunks, Bring bring) {
+[[nodiscard]] collective_request* begin(const member_of& at, const char* name, int root,
+                                        std::intptr_t signature, const char* signature_name,
+                                        bool keeps_chunks, Bring bring) {
   auto* const one = make_for_run<collective_request>();
   one->number = next_number();
   one->call = name;
@@ -224,14 +225,14 @@ struct layout {
   [[nodiscard]] void* at(void* base, int i) const { return static_cast<std::byte*>(base) + begin_of(i); }
 };
 
-void check_root(const place& at, int root) {
+void check_root(const member_of& at, int root) {
   if (root < 0 || root >= at.size)
     fail("argument",
          "the communicator has no rank " + std::to_string(root) + " to be the root (MPI_ERR_ROOT)");
 }
 
 [[nodiscard]] collective_request* begin_barrier(const char* name, MPI_Comm comm) {
-  const place at(comm);
+  const member_of at(comm);
   auto* const one = begin(at, name, -1, 0, "", false, [](const bringing&) {});
   one->needs = at.in.everybody();
   return one;
@@ -239,7 +240,7 @@ void check_root(const place& at, int root) {
 
 [[nodiscard]] collective_request* begin_bcast(const char* name, void* buffer, int count,
                                               MPI_Datatype datatype, int root, MPI_Comm comm) {
-  const place at(comm);
+  const member_of at(comm);
   refuse_inter(at.in, name);
   check_root(at, root);
   const auto& type = usable_type(datatype);
@@ -256,7 +257,7 @@ void check_root(const place& at, int root) {
                                                MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                                const int* counts, const int* displacements,
                                                MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const place at(comm);
+  const member_of at(comm);
   refuse_inter(at.in, name);
   check_root(at, root);
   const bool is_root = at.mine == root;
@@ -282,7 +283,7 @@ void check_root(const place& at, int root) {
                                                   MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                                   const int* counts, const int* displacements,
                                                   MPI_Datatype recvtype, MPI_Comm comm) {
-  const place at(comm);
+  const member_of at(comm);
   refuse_inter(at.in, name);
   const layout to{
       .count = recvcount, .counts = counts, .displacements = displacements, .type = &usable_type(recvtype)};
@@ -305,7 +306,7 @@ void check_root(const place& at, int root) {
                                                 const int* counts, const int* displacements,
                                                 MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                                 MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const place at(comm);
+  const member_of at(comm);
   refuse_inter(at.in, name);
   check_root(at, root);
   const bool is_root = at.mine == root;
@@ -324,7 +325,7 @@ void check_root(const place& at, int root) {
 
 [[nodiscard]] collective_request* begin_alltoall(const char* name, const void* sendbuf, layout from,
                                                  void* recvbuf, layout to, MPI_Comm comm) {
-  const place at(comm);
+  const member_of at(comm);
   refuse_inter(at.in, name);
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
   if (is_in_place) {
@@ -346,7 +347,7 @@ struct neighbours {
   const topology& shape;
   run_vector<int> sources;
   run_vector<int> destinations;
-  explicit neighbours(const place& at)
+  explicit neighbours(const member_of& at)
       : shape(shape_of(at.in)),
         sources(sources_of(at.in, at.mine)),
         destinations(destinations_of(at.in, at.mine)) {}
@@ -355,7 +356,7 @@ struct neighbours {
 /// The chunk that comes from the n-th source: among those that the source sends to this rank, as many precede
 /// it as this rank has earlier sources of the same rank. In a grid, a rank receives from the front of a
 /// dimension the chunk that the other one sends backwards.
-[[nodiscard]] int chunk_from(const place& at, const neighbours& of, int n) {
+[[nodiscard]] int chunk_from(const member_of& at, const neighbours& of, int n) {
   if (of.shape.kind == MPI_CART) return n ^ 1;
   const int source = of.sources[static_cast<std::size_t>(n)];
   auto earlier = std::count(of.sources.begin(), of.sources.begin() + n, source);
@@ -369,7 +370,7 @@ struct neighbours {
 /// With `sends_same`, all destinations get the same data.
 [[nodiscard]] collective_request* begin_neighbours(const char* name, const void* sendbuf, layout from,
                                                    bool sends_same, void* recvbuf, layout to, MPI_Comm comm) {
-  const place at(comm);
+  const member_of at(comm);
   if (sendbuf == MPI_IN_PLACE) fail("argument", "MPI_IN_PLACE is no buffer of a neighbourhood collective");
   const neighbours of(at);
   auto* const one = begin(at, name, -1, 0, "", !sends_same, [&](const bringing& brought) {
@@ -409,7 +410,7 @@ struct neighbours {
 [[nodiscard]] collective_request* begin_reduction(const char* name, const void* sendbuf, void* recvbuf,
                                                   int count, MPI_Datatype datatype, MPI_Op op, int root,
                                                   MPI_Comm comm, int last, bool gets) {
-  const place at(comm);
+  const member_of at(comm);
   refuse_inter(at.in, name);
   if (root >= 0) check_root(at, root);
   const auto& type = usable_type(datatype);
@@ -438,7 +439,7 @@ struct neighbours {
 [[nodiscard]] collective_request* begin_reduce_scatter(const char* name, const void* sendbuf, void* recvbuf,
                                                        const int* counts, int count, MPI_Datatype datatype,
                                                        MPI_Op op, MPI_Comm comm) {
-  const place at(comm);
+  const member_of at(comm);
   refuse_inter(at.in, name);
   const auto& type = usable_type(datatype);
   const operation& how = usable_operation(op, type);
@@ -654,25 +655,25 @@ NEARFAR_COLLECTIVE(Reduce, Ireduce,
                    NEARFAR_ARGUMENTS(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                                      MPI_Op op, int root),
                    begin_reduction(called, sendbuf, recvbuf, count, datatype, op, root, comm,
-                                   place(comm).size, place(comm).mine == root))
+                                   member_of(comm).size, member_of(comm).mine == root))
 
 NEARFAR_COLLECTIVE(Allreduce, Iallreduce,
                    NEARFAR_ARGUMENTS(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                                      MPI_Op op),
-                   begin_reduction(called, sendbuf, recvbuf, count, datatype, op, -1, comm, place(comm).size,
-                                   true))
+                   begin_reduction(called, sendbuf, recvbuf, count, datatype, op, -1, comm,
+                                   member_of(comm).size, true))
 
 NEARFAR_COLLECTIVE(Scan, Iscan,
                    NEARFAR_ARGUMENTS(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                                      MPI_Op op),
                    begin_reduction(called, sendbuf, recvbuf, count, datatype, op, -1, comm,
-                                   place(comm).mine + 1, true))
+                                   member_of(comm).mine + 1, true))
 
 NEARFAR_COLLECTIVE(Exscan, Iexscan,
                    NEARFAR_ARGUMENTS(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
                                      MPI_Op op),
-                   begin_reduction(called, sendbuf, recvbuf, count, datatype, op, -1, comm, place(comm).mine,
-                                   true))
+                   begin_reduction(called, sendbuf, recvbuf, count, datatype, op, -1, comm,
+                                   member_of(comm).mine, true))
 
 NEARFAR_COLLECTIVE(Reduce_scatter, Ireduce_scatter,
                    NEARFAR_ARGUMENTS(const void* sendbuf, void* recvbuf, const int recvcounts[],

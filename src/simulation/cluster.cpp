@@ -28,7 +28,7 @@ const nearfar::locality& checked(const nearfar::locality& where) {
 
 cluster::cluster(const machine& on, const nearfar::locality& where, const options& chosen,
                  engine::stack_pool& stacks)
-    : team(checked(where), whole_lines(chosen.bytes), stacks),
+    : substrate(checked(where), whole_lines(chosen.bytes), stacks),
       costs_(costs_of(on)),
       random_(chosen.seed),
       near_random_(~chosen.seed),
@@ -65,7 +65,7 @@ cluster::cluster(const machine& on, const nearfar::locality& where, const option
 }
 
 run_statistics cluster::run(const rank_body& body) {
-  const engine::current_team here(*this);
+  const engine::current_substrate here(*this);
   start(body);
   unfinished_ = size();
   for (int rank = 0; rank < size(); ++rank) wake(rank, 0);

@@ -13,7 +13,7 @@
 #include "cache_lines.hpp"
 #include "costs.hpp"
 #include "event_queue.hpp"
-#include "nearfar/engine/team.hpp"
+#include "nearfar/engine/substrate.hpp"
 #include "nearfar/simulation/cluster.hpp"
 #include "random_stream.hpp"
 #include "ranks.hpp"
@@ -25,7 +25,7 @@ namespace nearfar::simulation {
 /// Each rank has its own clock. Operations take effect in the order of virtual time. A rank whose clock is
 /// beyond the next event queues itself and is suspended. Any other rank goes on at once without a switch,
 /// which makes the simulation fast.
-class cluster final : public engine::team {
+class cluster final : public engine::substrate {
  public:
   cluster(const machine& on, const nearfar::locality& where, const options& chosen,
           engine::stack_pool& stacks);

@@ -84,7 +84,7 @@ class modelled_system {
     return all;
   }
   [[nodiscard]] static engine::world& here() {
-    return *worlds().at(static_cast<std::size_t>(engine::team::current().running()));
+    return *worlds().at(static_cast<std::size_t>(engine::substrate::current().running()));
   }
 };
 

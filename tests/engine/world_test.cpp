@@ -1,5 +1,5 @@
-// The engine's world and its team: what they allow, and the errors for misuse. The model checker runs the
-// ranks.
+// The engine's world and its substrate: what they allow, and the errors for misuse. The model checker runs
+// the ranks.
 #include "nearfar/engine/world.hpp"
 
 #include <gtest/gtest.h>
@@ -193,7 +193,7 @@ TEST(world, that_is_full_says_what_to_do) {
       },
       4 * sizeof(words));
   ASSERT_TRUE(result.found);
-  EXPECT_NE(complaint(result).find("no room for far memory of 64 bytes on each rank: give the team more"),
+  EXPECT_NE(complaint(result).find("no room for far memory of 64 bytes on each rank: raise `bytes`"),
             std::string::npos)
       << complaint(result);
   const auto fits = run_all(
@@ -260,7 +260,7 @@ TEST(names_of_words, tell_segments_fields_and_ranks) {
     world::far_segment<words> first(w);
     world::far_segment<words> second(w);
     w.barrier();
-    const team& of = w.substrate();
+    const substrate& of = w.substrate();
     const auto name = [&](int rank, std::size_t offset) {
       const word_name known = of.name_of(of.memory(rank) + offset);
       return known.text + " of " + std::to_string(known.rank);
@@ -281,7 +281,7 @@ TEST(names_of_words, follow_what_is_in_their_place) {
     };
   };
   const auto result = run_all("node:1", 1, [](world& w) {
-    const team& of = w.substrate();
+    const substrate& of = w.substrate();
     EXPECT_EQ(of.name_of(of.memory(0)).text, "word 0") << "nothing has been there";
     { world::far_segment<words> first(w); }
     world::near_segment<other::cells> near(w);
@@ -291,10 +291,10 @@ TEST(names_of_words, follow_what_is_in_their_place) {
   EXPECT_TRUE(result.complete) << complaint(result);
 }
 
-TEST(team, is_current_only_while_it_runs) {
-  team* inside = nullptr;
+TEST(substrate, is_current_only_while_it_runs) {
+  substrate* inside = nullptr;
   const auto result = run_all("node:1", 1, [&](world& w) {
-    inside = &team::current();
+    inside = &substrate::current();
     EXPECT_EQ(inside, &w.substrate());
     EXPECT_EQ(inside->running(), 0);
   });

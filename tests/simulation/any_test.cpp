@@ -179,7 +179,7 @@ TEST(any_of_several, is_for_words_in_place) {
     const engine::wait direct{.read = {.what = engine::action::read_direct, .word = word},
                               .satisfied = is_set};
     const engine::wait far{.read = {.what = engine::action::get, .word = word}, .satisfied = is_set};
-    engine::team& ranks = w.substrate();
+    engine::substrate& ranks = w.substrate();
     EXPECT_THROW((void)ranks.await_any(std::array{direct, far}, nanoseconds(1)), misuse);
     EXPECT_THROW((void)ranks.await_any({}, nanoseconds(1)), misuse);
     EXPECT_FALSE(ranks.await_any(std::array{direct, direct}, nanoseconds(1)).which);

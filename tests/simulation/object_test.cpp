@@ -281,7 +281,7 @@ TEST(objects, that_are_got_are_poison_until_the_flush_of_their_target) {
 TEST(objects, must_be_within_the_ranks_memory) {
   run(free_machine(), placed("node:2 core:1", 2), [](world& w) {
     if (w.rank() == 0) return;
-    engine::team& ranks = w.substrate();
+    engine::substrate& ranks = w.substrate();
     large value{};
     engine::operation read{.what = engine::action::read_direct,
                            .target = 1,

@@ -17,7 +17,7 @@ namespace {
 
 struct bench_options {
   plan what;
-  request asked;
+  benchmark_request asked;
   shape_options shapes;
 };
 

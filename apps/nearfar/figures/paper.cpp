@@ -92,10 +92,10 @@ plan plan_of(const paper& of, const analysis& what, const paper_options& options
   result.output = results_path(options, what.name).string();
   // A folder gathers the results of several runs, unless they are to be measured again.
   result.older = {.is_replaced = options.is_replaced, .is_extended = !options.is_replaced};
-  request asked{.benchmark = bench::find_benchmark(what.benchmark),
-                .objects = what.objects,
-                .values = what.values,
-                .shapes = shapes_of(of, what, options)};
+  benchmark_request asked{.benchmark = bench::find_benchmark(what.benchmark),
+                          .objects = what.objects,
+                          .values = what.values,
+                          .shapes = shapes_of(of, what, options)};
   asked.values.insert(of.values.begin(), of.values.end());
   const auto put = [&asked](const auto& all) {
     for (const auto& [name, values] : all) asked.values[name] = values;

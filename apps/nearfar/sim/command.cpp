@@ -25,7 +25,7 @@ constexpr int default_repetitions = 3;
 
 struct sim_options {
   plan what;
-  request asked;
+  benchmark_request asked;
   shape_options shapes;
 };
 

@@ -71,14 +71,14 @@ std::vector<std::string> dividing_levels(const locality& where) {
   return result;
 }
 
-request request_of(const compose_options& options, const simulation::machine& machine) {
+benchmark_request request_of(const compose_options& options, const simulation::machine& machine) {
   shape_options shapes = options.shapes;
   shapes.nodes = {options.nodes};
   if (shapes.ranks_per_node.empty()) shapes.ranks_per_node = doubled_ranks(machine);
-  request asked{.benchmark = bench::find_benchmark("ecsb"),
-                .objects = options.locks.empty() ? composed_locks() : options.locks,
-                .values = {{"levels", options.levels}},
-                .shapes = shapes.on_clusters()};
+  benchmark_request asked{.benchmark = bench::find_benchmark("ecsb"),
+                          .objects = options.locks.empty() ? composed_locks() : options.locks,
+                          .values = {{"levels", options.levels}},
+                          .shapes = shapes.on_clusters()};
   const auto give = [&](const char* axis, const std::string& text) {
     if (!text.empty()) asked.values[axis] = {text};
   };

@@ -87,7 +87,7 @@ class conductor {
                       all_->front().benchmark->kind->title, all_->front().object->name,
                       left_out.at(all_->front().object));
       const bool is_well = std::all_of(plan_->requests.begin(), plan_->requests.end(),
-                                       [](const request& each) { return each.leaves_out; });
+                                       [](const benchmark_request& each) { return each.leaves_out; });
       if (!is_well) throw usage_error(why);
       fmt::print(plan_->prints_records() ? stderr : stdout, "not measured: {}\n", why);
       return false;
@@ -142,7 +142,7 @@ class conductor {
   /// A parameter that is given and that nothing takes is rather a misunderstanding.
   void warn_of_parameters() const {
     std::set<std::string> said;
-    for (const request& asked : plan_->requests)
+    for (const benchmark_request& asked : plan_->requests)
       for (const bench::axis& parameter : asked.benchmark->kind->parameters) {
         const auto given = asked.values.find(parameter.name);
         if (given == asked.values.end() || given->second.empty()) continue;

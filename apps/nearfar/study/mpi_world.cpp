@@ -233,7 +233,7 @@ int conduct_others(const plan& what, const std::vector<configuration>& all, mpi_
 int run_in_mpi(const plan& asked) {
   say_ignored_variables();
   plan what = asked;
-  for (request& each : what.requests)
+  for (benchmark_request& each : what.requests)
     if (each.shapes.empty()) each.shapes = {shape{}};  // all ranks that MPI starts
   std::vector<configuration> all = configurations_of(what);
   study_output output(what);

@@ -66,7 +66,7 @@ CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<st
   return command.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
 }
 
-void add_request_options(CLI::App& command, request& asked, bool is_simulated) {
+void add_request_options(CLI::App& command, benchmark_request& asked, bool is_simulated) {
   const bench::benchmark& benchmark = *asked.benchmark;
   const bench::object_kind& kind = *benchmark.kind;
   add_list(command, "--" + kind.plural, asked.objects,

@@ -23,7 +23,7 @@ struct shape_options {
 };
 
 /// --locks and the like, one option for each axis of the benchmark and for each parameter of its objects.
-void add_request_options(CLI::App& command, request& asked, bool is_simulated);
+void add_request_options(CLI::App& command, benchmark_request& asked, bool is_simulated);
 
 /// --repetitions, --precision, --seed, --output and what becomes of an existing file, --format, --verbose.
 void add_plan_options(CLI::App& command, plan& what, const std::string& seeds);

@@ -39,7 +39,7 @@ std::string unknown_object(const std::string& name, const bench::object_kind& ki
 
 /// "all" stands for all that are sound, none for the benchmark's usual ones, or for each family's recommended
 /// setting.
-std::vector<chosen_object> objects_of(const request& asked) {
+std::vector<chosen_object> objects_of(const benchmark_request& asked) {
   const bench::object_kind& kind = *asked.benchmark->kind;
   std::vector<chosen_object> chosen;
   const auto choose = [&](const bench::object& each, bool is_named) {
@@ -69,7 +69,8 @@ std::vector<chosen_object> objects_of(const request& asked) {
   return chosen;
 }
 
-std::vector<bench::axis_value> values_on(const bench::axis& of, const request& asked, bool is_simulated) {
+std::vector<bench::axis_value> values_on(const bench::axis& of, const benchmark_request& asked,
+                                         bool is_simulated) {
   const auto given = asked.values.find(of.name);
   if (given == asked.values.end() || given->second.empty()) return of.defaults(is_simulated);
   std::vector<bench::axis_value> values;
@@ -92,7 +93,7 @@ std::vector<bench::axis_value> values_on(const bench::axis& of, const request& a
   return values;
 }
 
-std::vector<bench::point> points_on(const std::vector<bench::axis>& axes, const request& asked,
+std::vector<bench::point> points_on(const std::vector<bench::axis>& axes, const benchmark_request& asked,
                                     bool is_simulated) {
   std::vector<bench::values_on_axis> along;
   std::size_t count = 1;
@@ -163,7 +164,7 @@ std::vector<configuration> without_repeats(const std::vector<configuration>& all
 std::vector<configuration> configurations_of(const plan& what) {
   const bool is_simulated = what.world == "simulated";
   std::vector<configuration> result;
-  for (const request& asked : what.requests) {
+  for (const benchmark_request& asked : what.requests) {
     const bench::benchmark& benchmark = *asked.benchmark;
     const auto points = points_on(benchmark.axes, asked, is_simulated);
     const std::vector<bench::axis> used = benchmark.parameters();
@@ -211,7 +212,7 @@ void check(const plan& what) {
       what.world != "team" || what.hardware.topology.empty(),
       "--topology is for ranks; leave it out, as HWLOC_SYNTHETIC describes another machine to containers");
   if (what.world == "threads" || what.world == "team")
-    for (const request& each : what.requests)
+    for (const benchmark_request& each : what.requests)
       for (const shape& where : each.shapes)
         check_threads(where.ranks, what.world == "team" ? "--threads" : "--ranks");
   const hardware_options& hardware = what.hardware;

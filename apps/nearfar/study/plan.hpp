@@ -25,7 +25,7 @@ struct shape {
 
 /// One benchmark as it is asked for, in words: names of objects or none, and values by the name of their
 /// axis.
-struct request {
+struct benchmark_request {
   const bench::benchmark* benchmark = nullptr;
   std::vector<std::string> objects;
   std::map<std::string, std::vector<std::string>> values;
@@ -68,7 +68,7 @@ enum class table_format : std::uint8_t { table, osu };
 struct plan {
   std::string world;  ///< mpi, threads, simulated, team
   std::string title;  ///< for the provenance: the benchmark's name, or "sweep"
-  std::vector<request> requests;
+  std::vector<benchmark_request> requests;
   int repetitions = 8;
   /// A point is done before that if its interval is within this share of its median; 0: never.
   double precision = 0;

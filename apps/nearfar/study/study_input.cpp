@@ -200,9 +200,9 @@ class study_reader {
     }
   }
 
-  [[nodiscard]] request request_of(const bench::benchmark& benchmark, const json& study,
-                                   const std::string& place) const {
-    request result{.benchmark = &benchmark, .objects = {}, .values = {}, .shapes = {}};
+  [[nodiscard]] benchmark_request request_of(const bench::benchmark& benchmark, const json& study,
+                                             const std::string& place) const {
+    benchmark_request result{.benchmark = &benchmark, .objects = {}, .values = {}, .shapes = {}};
     shape_options shapes;
     const bool is_simulated = plan_.world == "simulated";
     const bool is_one_of_many = study.at("benchmark").is_array();

@@ -34,7 +34,7 @@ struct sweep_options {
 /// The points of the study, with an empty shape where no ranks are named yet. Throws `usage_error`, which
 /// names the study.
 std::vector<configuration> points_of(const std::string& study, plan what) {
-  for (request& each : what.requests)
+  for (benchmark_request& each : what.requests)
     if (each.shapes.empty()) each.shapes = {shape{}};
   try {
     return configurations_of(what);

@@ -75,7 +75,7 @@ int run_in_team(const plan& asked) {
   say_ignored_variables();
   if (!this_machine().is_this_system()) remark("threads are not pinned: {}", other_machine_text());
   plan what = asked;
-  for (request& each : what.requests) each.shapes = shapes_of(each.shapes);
+  for (benchmark_request& each : what.requests) each.shapes = shapes_of(each.shapes);
   const std::vector<configuration> all = configurations_of(what);
   study_output output(what);
   const interruption by_signal(0, keeper_of(output));  // first, for what the threads of others inherit

@@ -81,7 +81,7 @@ int run_in_threads(const plan& asked) {
   if (!asked.hardware.no_bind && !hardware().is_this_system())
     remark("threads are not pinned: {}", other_machine_text());
   plan what = asked;
-  for (request& each : what.requests)
+  for (benchmark_request& each : what.requests)
     if (each.shapes.empty()) each.shapes = {{.ranks = hardware().allowed_cpus()}};
   const std::vector<configuration> all = configurations_of(what);
   study_output output(what);

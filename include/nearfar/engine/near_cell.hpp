@@ -8,7 +8,7 @@
 #include <source_location>
 
 #include "nearfar/core/layout.hpp"
-#include "nearfar/engine/team.hpp"
+#include "nearfar/engine/substrate.hpp"
 
 namespace nearfar::engine {
 
@@ -22,28 +22,28 @@ class near_cell {
 
   [[nodiscard]] T load(std::memory_order order,
                        std::source_location site = std::source_location::current()) const {
-    return decoded(team::current().at(site).perform(operation_of(action::load, 0, 0, order, order)));
+    return decoded(substrate::current().at(site).perform(operation_of(action::load, 0, 0, order, order)));
   }
   void store(T value, std::memory_order order, std::source_location site = std::source_location::current()) {
-    team::current().at(site).perform(operation_of(action::store, encoded(value), 0, order, order));
+    substrate::current().at(site).perform(operation_of(action::store, encoded(value), 0, order, order));
   }
   [[nodiscard]] T exchange(T value, std::memory_order order,
                            std::source_location site = std::source_location::current()) {
-    return decoded(
-        team::current().at(site).perform(operation_of(action::exchange, encoded(value), 0, order, order)));
+    return decoded(substrate::current().at(site).perform(
+        operation_of(action::exchange, encoded(value), 0, order, order)));
   }
   [[nodiscard]] bool compare_exchange(T& expected, T desired, std::memory_order success,
                                       std::memory_order failure,
                                       std::source_location site = std::source_location::current()) {
     const std::uint64_t wanted = encoded(expected);
-    const std::uint64_t old = team::current().at(site).perform(
+    const std::uint64_t old = substrate::current().at(site).perform(
         operation_of(action::compare_exchange, encoded(desired), wanted, success, failure));
     expected = decoded(old);
     return old == wanted;
   }
   T fetch_add(T value, std::memory_order order, std::source_location site = std::source_location::current()) {
     return decoded(
-        team::current().at(site).perform(operation_of(action::add, encoded(value), 0, order, order)));
+        substrate::current().at(site).perform(operation_of(action::add, encoded(value), 0, order, order)));
   }
 
   /// The load that a waiting rank repeats.
@@ -70,7 +70,7 @@ class near_cell {
   [[nodiscard]] operation operation_of(action what, std::uint64_t operand, std::uint64_t expected,
                                        std::memory_order order, std::memory_order failure) const {
     return {.what = what,
-            .target = team::current().running(),
+            .target = substrate::current().running(),
             .word = &word_,
             .operand = operand,
             .expected = expected,
@@ -102,7 +102,7 @@ class plain_cell {
 
  private:
   void access(bool writes, const std::source_location& site) const {
-    team::current().at(site).access(
+    substrate::current().at(site).access(
         {.first = reinterpret_cast<const std::uint64_t*>(this), .bytes = sizeof(T), .writes = writes});
   }
 

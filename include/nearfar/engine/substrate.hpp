@@ -78,21 +78,21 @@ class operations {
 ///
 /// A run depends on the substrate's parameters and the body alone: nothing here looks at a real clock or
 /// address.
-class team : public operations {
+class substrate : public operations {
  public:
   using rank_body = std::function<void(world&)>;
 
   /// Gives each rank `bytes` of memory. The system provides a page when a rank touches it.
-  team(nearfar::locality where, std::size_t bytes, stack_pool& stacks);
-  team(const team&) = delete;
-  team& operator=(const team&) = delete;
-  virtual ~team();
+  substrate(nearfar::locality where, std::size_t bytes, stack_pool& stacks);
+  substrate(const substrate&) = delete;
+  substrate& operator=(const substrate&) = delete;
+  virtual ~substrate();
 
   [[nodiscard]] int size() const noexcept { return locality_.size(); }
   [[nodiscard]] const nearfar::locality& locality() const noexcept { return locality_; }
 
-  /// The team whose rank runs now, for near cells, which do not know their world.
-  [[nodiscard]] static team& current() noexcept { return *current_; }
+  /// The substrate whose rank runs now, for near cells, which do not know their world.
+  [[nodiscard]] static substrate& current() noexcept { return *current_; }
   /// The rank that runs now.
   [[nodiscard]] int running() const noexcept { return running_; }
 
@@ -100,7 +100,7 @@ class team : public operations {
 
   /// Sets the source location of the next operation. Schedules show it, and tests use it to break one line of
   /// an algorithm.
-  team& at(const std::source_location& site) noexcept {
+  substrate& at(const std::source_location& site) noexcept {
     site_ = site;
     return *this;
   }
@@ -196,9 +196,9 @@ class team : public operations {
     int ordinal;
   };
 
-  /// Makes this team the current one for as long as one of its ranks may run.
-  friend class current_team;
-  static thread_local team* current_;
+  /// Makes this substrate the current one for as long as one of its ranks may run.
+  friend class current_substrate;
+  static thread_local substrate* current_;
 
   nearfar::locality locality_;
   std::size_t bytes_;
@@ -215,16 +215,16 @@ class team : public operations {
   int running_ = nobody_runs;
 };
 
-/// Makes a team current in a scope.
-class current_team {
+/// Makes a substrate current in a scope.
+class current_substrate {
  public:
-  explicit current_team(team& of) : before_(team::current_) { team::current_ = &of; }
-  current_team(const current_team&) = delete;
-  current_team& operator=(const current_team&) = delete;
-  ~current_team() { team::current_ = before_; }
+  explicit current_substrate(substrate& of) : before_(substrate::current_) { substrate::current_ = &of; }
+  current_substrate(const current_substrate&) = delete;
+  current_substrate& operator=(const current_substrate&) = delete;
+  ~current_substrate() { substrate::current_ = before_; }
 
  private:
-  team* before_;
+  substrate* before_;
 };
 
 }  // namespace nearfar::engine

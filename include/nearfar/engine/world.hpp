@@ -1,6 +1,6 @@
 /// \file
 /// The engine's world: the ranks of a simulated cluster, or of a program in the model checker. Both use this
-/// one world, because an algorithm sees the same interface in both. A substrate behind `team` decides what
+/// one world, because an algorithm sees the same interface in both. A `substrate` decides what
 /// each operation costs, or in which orders operations may happen.
 #pragma once
 
@@ -29,7 +29,7 @@
 #include "nearfar/core/error.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/engine/near_cell.hpp"
-#include "nearfar/engine/team.hpp"
+#include "nearfar/engine/substrate.hpp"
 #include "nearfar/memory/near_segment.hpp"
 #include "nearfar/memory/slab.hpp"
 #include "nearfar/topology/locality.hpp"
@@ -49,7 +49,7 @@ class named_near_segment;
 template <far_object_value T>
 class maybe_torn;
 
-/// One rank's view of its team. It lives in that rank's fibre.
+/// One rank's view of its world. It lives in that rank's fibre.
 class world {
  public:
   template <typename T>
@@ -69,8 +69,8 @@ class world {
   class signal_channel;
   class lock_epoch;
 
-  world(team& of, int rank)
-      : team_(&of), rank_(rank), memory_(std::make_shared<slab>(of.bytes())), ids_(most_ids, 1) {}
+  world(class substrate& of, int rank)
+      : substrate_(&of), rank_(rank), memory_(std::make_shared<slab>(of.bytes())), ids_(most_ids, 1) {}
   world(const world&) = delete;
   world& operator=(const world&) = delete;
   ~world() noexcept(!checked_build) {
@@ -80,8 +80,8 @@ class world {
   }
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
-  [[nodiscard]] int size() const noexcept { return team_->size(); }
-  [[nodiscard]] const class locality& locality() const noexcept { return team_->locality(); }
+  [[nodiscard]] int size() const noexcept { return substrate_->size(); }
+  [[nodiscard]] const class locality& locality() const noexcept { return substrate_->locality(); }
   [[nodiscard]] static bool oversubscribed() noexcept { return false; }
 
   // Waiting without a deadline.
@@ -90,20 +90,21 @@ class world {
   T await(const near_cell<T>& cell, Predicate predicate,
           std::source_location site = std::source_location::current()) {
     const auto satisfied = [&](std::uint64_t word) { return predicate(near_cell<T>::decoded(word)); };
-    return near_cell<T>::decoded(team_->at(site).await({.read = cell.awaited(), .satisfied = satisfied}));
+    return near_cell<T>::decoded(
+        substrate_->at(site).await({.read = cell.awaited(), .satisfied = satisfied}));
   }
   template <typename T, std::predicate<T> Predicate>
   T await_for_writing(near_cell<T>& cell, Predicate predicate,
                       std::source_location site = std::source_location::current()) {
     const auto satisfied = [&](std::uint64_t word) { return predicate(near_cell<T>::decoded(word)); };
     return near_cell<T>::decoded(
-        team_->at(site).await({.read = cell.awaited_for_writing(), .satisfied = satisfied}));
+        substrate_->at(site).await({.read = cell.awaited_for_writing(), .satisfied = satisfied}));
   }
   template <typename T, std::predicate<T> Predicate>
   T await_exchange(near_cell<T>& cell, T value, Predicate predicate, backoff pause,
                    std::source_location site = std::source_location::current()) {
     const auto satisfied = [&](std::uint64_t word) { return predicate(near_cell<T>::decoded(word)); };
-    return near_cell<T>::decoded(team_->at(site).await(
+    return near_cell<T>::decoded(substrate_->at(site).await(
         {.read = cell.awaited_by_exchange(value), .satisfied = satisfied, .pause = pause}));
   }
   template <typename T, typename V, std::predicate<V> Predicate>
@@ -211,35 +212,35 @@ class world {
   }
 
   void fence(std::memory_order order, std::source_location site = std::source_location::current()) {
-    team_->at(site).fence(order);
+    substrate_->at(site).fence(order);
   }
   /// Asymmetric fences. A heavy fence makes all other threads of the process pass a fence, so that the
   /// frequent side needs only a light one. A light and a heavy fence order each other as two sequentially
   /// consistent fences do; two light fences order nothing. The ranks of a simulated cluster are processes,
   /// and there both are full fences.
   void light_fence(std::source_location site = std::source_location::current()) {
-    team_->at(site).light_fence();
+    substrate_->at(site).light_fence();
   }
   void heavy_fence(std::source_location site = std::source_location::current()) {
-    team_->at(site).heavy_fence();
+    substrate_->at(site).heavy_fence();
   }
-  /// See `team` for this and the next functions.
+  /// See `substrate` for this and the next functions.
   [[nodiscard]] int choose(int possibilities, std::source_location site = std::source_location::current()) {
-    return team_->at(site).choose(possibilities);
+    return substrate_->at(site).choose(possibilities);
   }
   [[nodiscard]] bool wakes_for_no_reason(std::source_location site = std::source_location::current()) {
-    return team_->at(site).wakes_for_no_reason();
+    return substrate_->at(site).wakes_for_no_reason();
   }
-  [[nodiscard]] sleep_place begins_sleep() { return team_->begins_sleep(); }
+  [[nodiscard]] sleep_place begins_sleep() { return substrate_->begins_sleep(); }
   [[nodiscard]] bool looks_before_sleep(std::source_location site = std::source_location::current()) {
-    return team_->at(site).looks_before_sleep();
+    return substrate_->at(site).looks_before_sleep();
   }
   [[nodiscard]] int to_wake(int most, std::source_location site = std::source_location::current()) {
-    return team_->at(site).to_wake(most);
+    return substrate_->at(site).to_wake(most);
   }
   template <typename T>
   void note_woken(const near_cell<T>& word, std::uint64_t ranks) {
-    team_->note_woken(word.awaited().word, ranks);
+    substrate_->note_woken(word.awaited().word, ranks);
   }
   /// As `await`, for a rank that sleeps on `word`, in which it has seen the value `seen`.
   template <typename T, std::predicate<T> Predicate, typename V>
@@ -247,38 +248,38 @@ class world {
                  bool is_in_library, std::source_location site = std::source_location::current()) {
     const auto satisfied = [&](std::uint64_t now) { return predicate(near_cell<T>::decoded(now)); };
     const sleep asleep{.word = word.awaited().word, .seen = static_cast<std::uint64_t>(seen)};
-    return near_cell<T>::decoded(team_->at(site).await(
+    return near_cell<T>::decoded(substrate_->at(site).await(
         {.read = cell.awaited(), .satisfied = satisfied, .progresses = is_in_library, .asleep = asleep}));
   }
-  void delay(std::chrono::nanoseconds span) { team_->delay(span); }
-  void compute(std::chrono::nanoseconds span) { team_->compute(span); }
+  void delay(std::chrono::nanoseconds span) { substrate_->delay(span); }
+  void compute(std::chrono::nanoseconds span) { substrate_->compute(span); }
   /// Lets a moment of virtual time pass in a simulated cluster, and far operations with it. The checker
   /// explores no loop that waits this way.
   void rest() { delay(backoff{}.shortest); }
   using release_scope = plain_release_scope;
-  void barrier() { team_->barrier(); }
+  void barrier() { substrate_->barrier(); }
   [[nodiscard]] std::chrono::nanoseconds now(
       std::source_location site = std::source_location::current()) const {
-    return team_->at(site).now();
+    return substrate_->at(site).now();
   }
   /// See `time_for_waiting`.
-  [[nodiscard]] std::chrono::nanoseconds now_for_waiting() const { return team_->now_for_waiting(); }
+  [[nodiscard]] std::chrono::nanoseconds now_for_waiting() const { return substrate_->now_for_waiting(); }
   /// Lets pass what a turn of a benchmark's loop costs besides its work, which ended at `at`. Returns when
   /// the next turn begins. A simulated cluster charges it here, so that reading the clock within a turn is
   /// free.
   [[nodiscard]] std::chrono::nanoseconds after_turn(std::chrono::nanoseconds at) {
-    return team_->after_turn(at);
+    return substrate_->after_turn(at);
   }
 
-  [[nodiscard]] bool all_alike(std::int64_t mine) { return team_->all_alike(mine); }
+  [[nodiscard]] bool all_alike(std::int64_t mine) { return substrate_->all_alike(mine); }
   [[nodiscard]] std::vector<std::int64_t> gather_to_all(std::int64_t mine) {
-    return team_->gather_to_all(mine);
+    return substrate_->gather_to_all(mine);
   }
   [[nodiscard]] std::vector<std::int64_t> gather_to_first(std::int64_t mine) {
-    return team_->gather_to_first(mine);
+    return substrate_->gather_to_first(mine);
   }
   [[nodiscard]] std::vector<std::int64_t> sum_over_ranks(std::vector<std::int64_t> mine) {
-    return team_->sum_over_ranks(std::move(mine));
+    return substrate_->sum_over_ranks(std::move(mine));
   }
 
   // Memory for segments.
@@ -286,19 +287,21 @@ class world {
   [[nodiscard]] lent_memory allocate_near(std::size_t bytes) { return allocate(bytes, "near memory"); }
   [[nodiscard]] lent_memory allocate_far(std::size_t bytes) { return allocate(bytes, "far memory"); }
   /// Memory of this rank that a pool lends, or gets back.
-  void taken(const std::byte* from, std::size_t bytes) { team_->taken(from, bytes); }
+  void taken(const std::byte* from, std::size_t bytes) { substrate_->taken(from, bytes); }
   void given_back(const std::byte* from, std::size_t bytes,
                   std::source_location site = std::source_location::current()) {
-    team_->at(site).given_back(from, bytes);
+    substrate_->at(site).given_back(from, bytes);
   }
   [[nodiscard]] std::byte* near_memory(int rank) const {
     if (rank < 0 || rank >= size() || !locality().same(level::node, rank_, rank))
       throw unreachable_rank("rank " + std::to_string(rank) + " shares no memory with rank " +
                              std::to_string(rank_));
-    return team_->memory(rank);
+    return substrate_->memory(rank);
   }
-  [[nodiscard]] std::byte* far_memory(int rank) const { return team_->memory(checked_rank(*this, rank)); }
-  [[nodiscard]] team& substrate() const noexcept { return *team_; }
+  [[nodiscard]] std::byte* far_memory(int rank) const {
+    return substrate_->memory(checked_rank(*this, rank));
+  }
+  [[nodiscard]] class substrate& substrate() const noexcept { return *substrate_; }
 
  private:
   static constexpr std::size_t most_ids = std::size_t{1} << 20U;
@@ -307,7 +310,7 @@ class world {
   V await_far(const std::source_location& site, const operation& read, Predicate& predicate, bool progresses,
               backoff pause = {}) {
     const auto satisfied = [&](std::uint64_t word) { return predicate(static_cast<V>(word)); };
-    return static_cast<V>(team_->at(site).await(
+    return static_cast<V>(substrate_->at(site).await(
         {.read = read, .satisfied = satisfied, .progresses = progresses, .pause = pause}));
   }
 
@@ -316,7 +319,7 @@ class world {
                                    const operation& read, Predicate& predicate, backoff pause = {}) {
     const auto satisfied = [&](std::uint64_t word) { return predicate(static_cast<V>(word)); };
     const std::array one{wait{.read = read, .satisfied = satisfied, .pause = pause}};
-    const waited result = team_->at(site).await_any(one, until);
+    const waited result = substrate_->at(site).await_any(one, until);
     if (!result.which) return std::nullopt;
     return static_cast<V>(result.value);
   }
@@ -347,24 +350,24 @@ class world {
                                       .satisfied = satisfied,
                                       .pause = pause.value_or(backoff{}),
                                       .looks_after_pauses = pause.has_value()}...};
-          return team_->at(std::get<0>(std::tie(any...)).site).await_any(waits, until);
+          return substrate_->at(std::get<0>(std::tie(any...)).site).await_any(waits, until);
         },
         tests);
   }
 
   [[nodiscard]] lent_memory allocate(std::size_t bytes, const char* what) {
-    const std::size_t offset = allocate_alike(*this, *memory_, bytes, {what, "bytes", "give the team more"});
+    const std::size_t offset = allocate_alike(*this, *memory_, bytes, {what, "bytes", "raise `bytes`"});
     lent_memory result(memory_, offset, bytes);
-    team_->cleared(team_->memory(rank_) + offset, bytes);
-    std::memset(team_->memory(rank_) + offset, 0, bytes);
-    team_->barrier();
+    substrate_->cleared(substrate_->memory(rank_) + offset, bytes);
+    std::memset(substrate_->memory(rank_) + offset, 0, bytes);
+    substrate_->barrier();
     return result;
   }
   [[nodiscard]] std::size_t allocate_id(const char* what) {
     return allocate_alike(*this, ids_, 1, {what, "ids", "destroy objects that are no longer used"});
   }
 
-  team* team_;
+  class substrate* substrate_;
   int rank_;
   std::shared_ptr<slab> memory_;
   slab ids_;
@@ -393,7 +396,7 @@ class maybe_torn {
   using value_type = T;
 
   [[nodiscard]] const T& confirmed(std::source_location site = std::source_location::current()) const {
-    team::current().at(site).confirmed(writers_.data(), writers_.size());
+    engine::substrate::current().at(site).confirmed(writers_.data(), writers_.size());
     return value_;
   }
   [[nodiscard]] const T& unconfirmed() const noexcept { return value_; }
@@ -676,15 +679,15 @@ class world::signal_channel {
   ~signal_channel() { world_->ids_.release(id_, 1); }
 
   void signal(int rank, std::source_location site = std::source_location::current()) {
-    world_->team_->at(site).signal(static_cast<int>(id_), checked_rank(*world_, rank));
+    world_->substrate_->at(site).signal(static_cast<int>(id_), checked_rank(*world_, rank));
   }
   void await_signal(int rank, std::source_location site = std::source_location::current()) {
-    world_->team_->at(site).await_signal(static_cast<int>(id_), checked_sender(*world_, rank));
+    world_->substrate_->at(site).await_signal(static_cast<int>(id_), checked_sender(*world_, rank));
   }
   [[nodiscard]] bool await_signal_until(std::chrono::nanoseconds until, int rank,
                                         std::source_location site = std::source_location::current()) {
-    return world_->team_->at(site).await_signal_until(static_cast<int>(id_), checked_sender(*world_, rank),
-                                                      until);
+    return world_->substrate_->at(site).await_signal_until(static_cast<int>(id_),
+                                                           checked_sender(*world_, rank), until);
   }
 
  private:
@@ -709,7 +712,7 @@ class world::lock_epoch {
     begin_as(epoch_kind::shared, site);
   }
   void end(std::source_location site = std::source_location::current()) {
-    world_->team_->at(site).end_epoch(static_cast<int>(id_), home_, begun_as_);
+    world_->substrate_->at(site).end_epoch(static_cast<int>(id_), home_, begun_as_);
   }
 
  private:
@@ -725,7 +728,7 @@ class world::lock_epoch {
 
   void begin_as(epoch_kind how, const std::source_location& site) {
     begun_as_ = how;
-    world_->team_->at(site).begin_epoch(static_cast<int>(id_), home_, how);
+    world_->substrate_->at(site).begin_epoch(static_cast<int>(id_), home_, how);
     std::uint64_t ignored = 0;
     window_.get(home_, &window::word, ignored, site);
     window_.flush(home_, site);
