@@ -37,4 +37,6 @@ format:
 	@scripts/format
 
 clean:
+	@[ ! -e build/.alone ] || flock --nonblock build/.alone true || \
+	  { echo 'a make bench or make test runs in this checkout: wait until it ends, or end it' >&2; exit 1; }
 	rm -rf build

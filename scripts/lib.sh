@@ -8,7 +8,8 @@ nearfar_root=$(dirname -- "$nearfar_scripts")
 
 nearfar_me=$(basename -- "$0")
 
-say() { printf '%s: %s\n' "$nearfar_me" "$*" >&2; }
+# A script goes on without its messages where stderr takes none.
+say() { printf '%s: %s\n' "$nearfar_me" "$*" >&2 || true; }
 
 # die MESSAGE... : prints one line on stderr and exits with status 1.
 die() {
@@ -37,11 +38,11 @@ say_failure() {
   say "line $line failed with status $1: $command"
 }
 
-# end_jobs_on_signals SIGNAL: from here on HUP, INT and TERM end this script's background jobs by SIGNAL, and then the
+# end_jobs_on_signals SIGNAL: from here on HUP, INT, QUIT and TERM end this script's background jobs by SIGNAL, and then the
 # script with status 128 plus the number of the signal. Bash takes a signal only between commands, or in wait.
 end_jobs_on_signals() {
   local signal
-  for signal in HUP INT TERM; do
+  for signal in HUP INT QUIT TERM; do
     # shellcheck disable=SC2064 # to be expanded now
     trap "end_jobs $1; exit $((128 + $(kill -l "$signal")))" "$signal"
   done
@@ -50,7 +51,7 @@ end_jobs_on_signals() {
 job_group='' # of run_job
 end_jobs() {
   local job
-  trap '' HUP INT TERM
+  trap '' HUP INT QUIT TERM
   for job in $(jobs -p); do
     # A launcher's processes must not get the signal twice.
     if [[ $job == "$job_group" ]]; then job=-$job; fi
@@ -368,17 +369,22 @@ project_files() {
 # Prints a Python 3 that has all the given modules: $NEARFAR_PYTHON if that is set; else python3, or Debian's, if
 # another python3 comes first in PATH.
 find_python() {
-  local python candidates=(python3 /usr/bin/python3)
+  local python program said status candidates=(python3 /usr/bin/python3)
   if [[ -n ${NEARFAR_PYTHON-} ]]; then candidates=("$NEARFAR_PYTHON"); fi
+  program="$(printf 'import %s\n' "$@")"$'\nprint("imported")'
   for python in "${candidates[@]}"; do
-    if "$python" -c "$(printf 'import %s\n' "$@")" 2>/dev/null; then
+    status=0
+    said=$("$python" -c "$program" 2>/dev/null) || status=$?
+    if [[ $said == imported ]]; then
       command -v "$python"
       return
     fi
+    if ((status > 128)); then exit "$status"; fi # a signal says nothing about Python
   done
   if [[ -n ${NEARFAR_PYTHON-} ]]; then
     die "'$NEARFAR_PYTHON', which NEARFAR_PYTHON names, is no Python 3 with the modules $*; unset it, or name one that has them"
   fi
+  if [[ -n ${PYTHONHOME-} ]]; then die "no Python 3 finds the modules $*: PYTHONHOME is '$PYTHONHOME'; unset it"; fi
   die "no Python 3 with the modules $* is installed; run scripts/setup test, or name one in NEARFAR_PYTHON"
 }
 

@@ -36,6 +36,8 @@ _OPTIONAL: Checks = {
     **_OF_LOCKS,
     "followed_other_share": ("a number or null", or_null(is_number)),
     "drift": ("a number or null", or_null(is_number)),
+    "predicted_low": ("a number or null", or_null(is_number)),
+    "predicted_high": ("a number or null", or_null(is_number)),
     "steady": _TRUTH,
     "sound": _TRUTH,
     "axes": (

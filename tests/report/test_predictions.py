@@ -89,3 +89,10 @@ def test_axes_have_room_for_what_is_drawn(write: Write) -> None:
         highest = max(one.median for curve in drawn.curves.values() for one in curve.values())
         tops.append(figure.axes[0].get_ylim()[1] / highest)
     assert tops[0] > 3 > tops[1]
+
+
+@pytest.mark.parametrize("low", ["x", [1], -1, True])
+def test_a_prediction_is_a_number(report: Report, write: Write, low: object) -> None:
+    outcome = report(write("r.jsonl", [{**one, "predicted_low": low} for one in predicted(eight("cohort"))]))
+    assert outcome.status == 2
+    assert "field 'predicted_low' is" in outcome.err

@@ -112,9 +112,42 @@ class Alone(InFolder):
         self.assertIn("another make bench or make test runs in this checkout", second.stderr)
 
 
+    def test_nothing_is_removed_meanwhile(self):
+        script = self.start("be_alone; echo here; exec sleep 1000")
+        self.assertEqual(script.stdout.readline(), "here\n")
+        ended = subprocess.run(["make", "clean"], cwd=self.root, capture_output=True, text=True)
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("wait until it ends", ended.stderr)
+        self.assertTrue((self.root / "build").exists())
+        script.kill()
+        script.communicate()
+        subprocess.run(["make", "clean"], cwd=self.root, capture_output=True, check=True)
+        self.assertFalse((self.root / "build").exists())
+
+
+class Messages(InFolder):
+    def test_that_nobody_takes_end_nothing(self):
+        ended = self.run_script("exec 2>&-\nsay lost\necho here")
+        self.assertEqual((ended.returncode, ended.stdout), (0, "here\n"))
+
+
+class Pythons(InFolder):
+    def test_that_import_nothing(self):
+        ended = self.run_script("python=$(find_python json) || exit", NEARFAR_PYTHON="/bin/true")
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("'/bin/true', which NEARFAR_PYTHON names, is no Python 3 with the modules json", ended.stderr)
+
+    def test_that_a_signal_ends(self):
+        ending = self.root / "ending"
+        ending.write_text("#!/bin/sh\nkill -INT $$\n")
+        ending.chmod(0o755)
+        ended = self.run_script("python=$(find_python json) || exit", NEARFAR_PYTHON=str(ending))
+        self.assertEqual((ended.returncode, ended.stderr), (128 + signal.SIGINT, ""))
+
+
 class Signals(InFolder):
     def test_end_what_runs(self):
-        for number in [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]:
+        for number in [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT]:
             script = self.start("end_jobs_on_signals TERM\nrun_job sh -c 'sleep 1000 & echo $! >&2; echo here; wait'")
             self.assertEqual(script.stdout.readline(), "here\n")
             inner = int(script.stderr.readline())
