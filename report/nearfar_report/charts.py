@@ -244,7 +244,7 @@ class LinePanel:
         return len(self.series) <= PREDICTIONS_UP_TO
 
     def drawn(self, summaries: Sequence[Summary]) -> list[Summary]:
-        """What of them needs room on an axis."""
+        """The summaries with the predictions that the axes have room for: all or none."""
         return list(summaries) if self.has_predictions else [replace(one, predicted=None) for one in summaries]
 
 
