@@ -263,10 +263,7 @@ void world::expect_all_take_part() {
                   " has left the world by an exception, and this collective call would wait for it for ever");
 }
 
-void world::begin_collective() noexcept {
-  ++*collective_calls_;
-  keep_buffer();
-}
+void world::begin_collective() noexcept { keep_buffer(); }
 
 void world::barrier() {
   begin_collective();
@@ -474,6 +471,7 @@ bool is_complete(MPI_Request& request) {
 }  // namespace
 
 void world::complete_collective(MPI_Request& request, awaited what) {
+  ++*collective_calls_;  // not before the call has begun: a rank whose call fails does not take part
   // Looks rarely, because a look takes as long as the test itself.
   constexpr unsigned tests_per_look = 16;
   const auto test = [this, &request, tests = 0U]() mutable {
