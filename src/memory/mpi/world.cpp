@@ -263,10 +263,7 @@ void world::expect_all_take_part() {
                   " has left the world by an exception, and this collective call would wait for it for ever");
 }
 
-void world::begin_collective() noexcept { keep_buffer(); }
-
 void world::barrier() {
-  begin_collective();
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibarrier(comm_.get(), &request), "MPI_Ibarrier");
   complete_collective(request, {"the other ranks in a barrier"});
@@ -282,7 +279,7 @@ std::vector<std::int64_t> world::sum_over_ranks(std::vector<std::int64_t> values
 }
 
 std::vector<std::int64_t> world::gather_to_all(std::int64_t mine) {
-  begin_collective();
+  keep_buffer();
   exchanged_.assign(index(size_), mine);
   MPI_Request request = MPI_REQUEST_NULL;
   check(
@@ -293,7 +290,7 @@ std::vector<std::int64_t> world::gather_to_all(std::int64_t mine) {
 }
 
 std::vector<std::int64_t> world::gather_to_first(std::int64_t mine) {
-  begin_collective();
+  keep_buffer();
   exchanged_.assign(rank_ == 0 ? index(size_) : 1, mine);
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Igather(rank_ == 0 ? MPI_IN_PLACE : exchanged_.data(), 1, MPI_INT64_T, exchanged_.data(), 1,
@@ -305,7 +302,7 @@ std::vector<std::int64_t> world::gather_to_first(std::int64_t mine) {
 }
 
 std::vector<std::int64_t> world::reduce_over_ranks(std::vector<std::int64_t> values, MPI_Op operation) {
-  begin_collective();
+  keep_buffer();
   exchanged_ = std::move(values);
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Iallreduce(MPI_IN_PLACE, exchanged_.data(), static_cast<int>(exchanged_.size()), MPI_INT64_T,

@@ -110,8 +110,9 @@ class world : public waiting<world> {
   /// the other ranks that it has left, even if the exception is caught and the program continues. Ranks that
   /// wait in their destructors stop waiting, and leak the same handles. Barriers and other collective calls
   /// of the world, including the constructors of locks, throw `rank_left`, from the first call in which this
-  /// rank takes no part. A wait for a lock that this rank held lasts for ever, or until `stall_limit`. After
-  /// `stalled` the rank does not tell the others, because no call of MPI is safe then.
+  /// rank takes no part. Only `gather_to_first` may return instead, on ranks other than 0. A wait for a lock
+  /// that this rank held lasts for ever, or until `stall_limit`. After `stalled` the rank does not tell the
+  /// others, because no call of MPI is safe then.
   ///
   /// Otherwise throws `destroyed_while_in_use` if locks or segments still live in it. After that they may
   /// only be destroyed.
@@ -232,10 +233,8 @@ class world : public waiting<world> {
   /// took part in this call and left after it hinders nobody.
   void expect_all_take_part();
 
-  /// Comes first in each collective call that may wait for a rank that has left.
-  void begin_collective() noexcept;
-  /// Waits for `request` with yields. MPI's own wait spins without yielding, which takes a scheduler's time
-  /// slice for each step when oversubscribed.
+  /// Counts the collective call that `request` has begun, and waits for it with yields. MPI's own wait spins
+  /// without yielding, which takes a scheduler's time slice for each step when oversubscribed.
   void complete_collective(MPI_Request& request, awaited what);
 
   options options_;
