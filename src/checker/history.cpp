@@ -203,6 +203,12 @@ std::string_view register_specification::name(int method) noexcept {
   return name_in({"read", "write", "compare_and_swap"}, method);
 }
 
+bool register_specification::is_observation(const operation& what) {
+  if (what.method != compare_and_swap) return what.method == read;
+  // An exchange of a value for itself changes nothing either, but it is too rare to be worth a case.
+  return what.returned && !(what.returned->result == value_list{what.argument(0)});
+}
+
 bool register_specification::apply(const operation& what) {
   switch (what.method) {
     case read:
@@ -238,6 +244,12 @@ bool counter_specification::apply(const operation& what) {
 template <removal Order>
 std::string_view buffer_specification<Order>::name(int method) noexcept {
   return name_in({"push", "pop"}, method);
+}
+
+template <removal Order>
+bool buffer_specification<Order>::is_observation(const operation& what) noexcept {
+  if (!what.returned) return false;
+  return what.method == pop ? what.returned->result.empty() : what.returned->result == value_list{full};
 }
 
 template <removal Order>
@@ -400,6 +412,10 @@ template class buffer_specification<removal::last_in>;
 
 std::string_view map_specification::name(int method) noexcept {
   return name_in({"insert", "find", "erase", "update"}, method);
+}
+
+bool map_specification::is_observation(const operation& what) noexcept {
+  return what.method == find || (what.returned && what.returned->result == value_list{refused});
 }
 
 bool map_specification::apply(const operation& what) {

@@ -681,6 +681,22 @@ TEST(long_histories, are_not_mixed_up_by_what_came_last) {
   EXPECT_EQ(judged(what, reg()), yes);
 }
 
+TEST(long_histories, take_what_only_observes_as_early_as_it_can_be) {
+  // The long pop finds the queue empty, as it was at the beginning only. Meanwhile two processes go on whose
+  // operations overlap.
+  history what;
+  what.call(0, 0, fifo::pop, {});
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    what.call(1, 0, fifo::push, {2 * i});
+    what.call(2, 0, fifo::push, {2 * i + 1});
+    what.returned(2, {fifo::done});
+    what.returned(1, {fifo::done});
+  }
+  what.returned(0, {});
+  const verdict found = linearizable(what, fifo(), {.most_remembered = 0});
+  EXPECT_EQ(found.is_linearizable, yes) << found.text;
+}
+
 /// `pushes` pushes at once and then as many pops; the last pop is impossible.
 history stack_in_many_orders(int pushes) {
   history what;

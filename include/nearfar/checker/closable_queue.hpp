@@ -48,6 +48,11 @@ class closable_queue {
     return {static_cast<std::uint64_t>(queue_status::success), value};
   }
   [[nodiscard]] static bool brings_value(const value_list& result) noexcept { return result.size() == 2; }
+  /// A push or pop that did not succeed changed nothing.
+  [[nodiscard]] static bool is_observation(const operation& what) {
+    if (!what.returned || what.method == close || what.method == reopen) return false;
+    return !brings_value(what.returned->result) && what.returned->result != result_of(queue_status::success);
+  }
   /// "full", "success", or the value.
   [[nodiscard]] static std::string result_text(int /*method*/, const value_list& result) {
     constexpr std::array<std::string_view, 5> statuses{"success", "empty", "full", "closed", "timed out"};

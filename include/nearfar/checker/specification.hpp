@@ -68,6 +68,14 @@ concept waiting_specification =
       { seen.must_wait(what) } -> std::same_as<bool>;
     };
 
+/// A specification that knows which operations only observe: `is_observation` says whether a completed
+/// operation, given its result, leaves every state as it is that permits it. An example is a pop that found
+/// nothing. The search takes such an operation as soon as the state permits it, and tries no other order.
+template <typename S>
+concept specification_with_observations = sequential_specification<S> && requires(const operation& what) {
+  { S::is_observation(what) } -> std::same_as<bool>;
+};
+
 /// A specification whose state people can read, in what is said of histories that are not linearizable.
 template <typename S>
 concept printable_specification = sequential_specification<S> && requires(const S& seen) {
@@ -126,6 +134,7 @@ class register_specification {
   explicit register_specification(std::uint64_t initial = 0) : value_(initial) {}
 
   [[nodiscard]] static std::string_view name(int method) noexcept;
+  [[nodiscard]] static bool is_observation(const operation& what);
   [[nodiscard]] bool apply(const operation& what);
   [[nodiscard]] std::size_t hash() const { return hash_of({&value_, 1}); }
   [[nodiscard]] std::string text() const { return value_list{value_}.text(); }
@@ -144,6 +153,7 @@ class counter_specification {
   explicit counter_specification(std::uint64_t initial = 0) : sum_(initial) {}
 
   [[nodiscard]] static std::string_view name(int method) noexcept;
+  [[nodiscard]] static bool is_observation(const operation& what) noexcept { return what.method == read; }
   [[nodiscard]] bool apply(const operation& what);
   [[nodiscard]] std::size_t hash() const { return hash_of({&sum_, 1}); }
   [[nodiscard]] std::string text() const { return value_list{sum_}.text(); }
@@ -169,6 +179,7 @@ class buffer_specification {
   explicit buffer_specification(std::size_t capacity = unbounded) : capacity_(capacity) {}
 
   [[nodiscard]] static std::string_view name(int method) noexcept;
+  [[nodiscard]] static bool is_observation(const operation& what) noexcept;
   [[nodiscard]] bool apply(const operation& what);
   [[nodiscard]] std::size_t hash() const { return hash_of(elements()); }
   /// Foresees the order of pushes from that of pops. Also finds values that took an impossible way: lost,
@@ -210,6 +221,7 @@ class map_specification {
 
   [[nodiscard]] static std::string_view name(int method) noexcept;
   [[nodiscard]] static std::string result_text(int method, const value_list& result);
+  [[nodiscard]] static bool is_observation(const operation& what) noexcept;
   /// The key: each is an object of its own.
   [[nodiscard]] static std::uint64_t part(const operation& what) { return what.argument(0); }
   [[nodiscard]] bool apply(const operation& what);
