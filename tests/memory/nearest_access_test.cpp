@@ -117,6 +117,9 @@ void expect_costs(const std::string& topology, const far_operations& of_read,
     there.flush(array);
     EXPECT_EQ(there.read(array, {other, 1}, &piece::value), 4U);
     EXPECT_EQ(there.read(array, {other, 2}, &piece::value), 5U);
+    const word last = 9;
+    EXPECT_EQ(cost_of([&] { there.write(array, {other, 0}, &piece::value, last); }), sum(of_write, of_flush));
+    EXPECT_EQ(there.read(array, {other, 0}, &piece::value), 9U);
 
     const auto after = [](int& looks) { return [&looks](word) { return --looks < 0; }; };
     const far_operations of_look = sum(of_read, of_flush);

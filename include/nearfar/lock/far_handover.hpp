@@ -137,8 +137,8 @@ class far_handover {
 
   W* world_;
   typename W::template far_segment<words> words_;
-  participant_memory<Policy.queued> seen_;  ///< the total at the last grant
-  participant_memory<Policy.queued> kept_;
+  participant_memory<W, Policy.queued> seen_;  ///< the total at the last grant
+  participant_memory<W, Policy.queued> kept_;
   int owner_;
 };
 

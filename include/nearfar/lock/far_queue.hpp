@@ -317,7 +317,7 @@ class far_queue {
 
   W* world_;
   typename W::template far_segment<words> words_;
-  participant_memory<queued> memory_;
+  participant_memory<W, queued> memory_;
   int home_;
   int owner_;
   rank_word announced_;

@@ -6,6 +6,7 @@
 
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
+#include "nearfar/memory/nearest_access.hpp"
 
 namespace nearfar {
 
@@ -23,48 +24,57 @@ template <participant Queued, near_world W>
   return Queued == participant::rank ? w.rank() : w.locality().leader(level::node, w.rank());
 }
 
-/// A number that a participant keeps for itself, 0 at first. A rank keeps it in its own object. Ranks that
-/// take part together keep it in a far word of their owner, which only they access. The lock that admits one
-/// of them at a time orders these accesses. Ranks of the owner's node access the word in place. It lies
-/// beside words that they touch anyway, so it costs no further cache line. For other ranks each access is a
-/// far operation with its flush.
-template <participant Queued>
-class participant_memory {
- public:
-  template <near_world W>
-  participant_memory(const W& w, int owner)
-      : is_in_place_(Queued == participant::rank || w.locality().same(level::node, w.rank(), owner)) {}
+/// A number that a participant keeps for itself, 0 at first.
+template <world W, participant Queued>
+class participant_memory;
 
-  /// Whether the owner is on this rank's node.
-  [[nodiscard]] bool is_in_place() const noexcept { return is_in_place_; }
+/// A rank keeps the number in its own object.
+template <world W>
+class participant_memory<W, participant::rank> {
+ public:
+  participant_memory(const W& /*w*/, int /*owner*/) {}
+
+  [[nodiscard]] static bool is_in_place() noexcept { return true; }
 
   template <typename Segment, typename Words>
-  [[nodiscard]] std::uint64_t load(Segment& words, int owner, far<std::uint64_t> Words::*field) const {
-    if constexpr (Queued == participant::rank) {
-      return value_;
-    } else {
-      if (is_in_place_) return words.read_direct(owner, field);
-      std::uint64_t value = 0;
-      words.get(owner, field, value);
-      words.flush(owner);
-      return value;
-    }
+  [[nodiscard]] std::uint64_t load(Segment& /*words*/, int /*owner*/,
+                                   far<std::uint64_t> Words::* /*field*/) const noexcept {
+    return value_;
   }
   template <typename Segment, typename Words>
-  void store(Segment& words, int owner, far<std::uint64_t> Words::*field, std::uint64_t value) {
-    if constexpr (Queued == participant::rank) {
-      value_ = value;
-    } else if (is_in_place_) {
-      words.write_direct(owner, field, value);
-    } else {
-      words.put(owner, field, value);
-      words.flush(owner);
-    }
+  void store(Segment& /*words*/, int /*owner*/, far<std::uint64_t> Words::* /*field*/,
+             std::uint64_t value) noexcept {
+    value_ = value;
   }
 
  private:
   std::uint64_t value_ = 0;
-  bool is_in_place_;
+};
+
+/// Ranks that take part together keep the number in a far word of their owner, which only they access. The
+/// lock that admits one of them at a time orders these accesses. Ranks of the owner's node access the word in
+/// place. It lies beside words that they touch anyway, so it costs no further cache line. For other ranks
+/// each access is a far operation with its flush. `owner` of an access is the rank given at construction or,
+/// on this rank's node, another rank of the node.
+template <world W>
+class participant_memory<W, participant::node> {
+ public:
+  participant_memory(W& w, int owner) : access_(w, owner) {}
+
+  /// Whether the owner is on this rank's node.
+  [[nodiscard]] bool is_in_place() const noexcept { return access_.is_in_place(); }
+
+  template <typename Segment, typename Words>
+  [[nodiscard]] std::uint64_t load(Segment& words, int owner, far<std::uint64_t> Words::*field) const {
+    return access_.read(words, element(owner), field);
+  }
+  template <typename Segment, typename Words>
+  void store(Segment& words, int owner, far<std::uint64_t> Words::*field, std::uint64_t value) const {
+    access_.write(words, element(owner), field, value);
+  }
+
+ private:
+  nearest_access<W, far_read::get> access_;
 };
 
 }  // namespace nearfar

@@ -127,6 +127,19 @@ class nearest_access {
     });
   }
 
+  /// Writes the word, and returns when the write is complete.
+  template <typename Array, typename T, typename V>
+  void write(Array& to, element where, far<V> T::*field, const V& value,
+             std::source_location site = std::source_location::current()) const {
+    asked_at(site, [&](auto... of) {
+      if (is_in_place_)
+        to.write_direct(where, field, value, of...);
+      else
+        to.put(where, field, value, of...);
+    });
+    flush(to, site);
+  }
+
   /// Completes what was started here. Does nothing in place, even if other far operations are under way.
   template <typename Array>
   void flush(Array& array, std::source_location site = std::source_location::current()) const {
