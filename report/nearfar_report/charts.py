@@ -25,6 +25,7 @@ BARS_LINEAR_UP_TO = 40.0
 LINES_LINEAR_UP_TO = 8.0
 BANDS_UP_TO = 8  # series; more bands than that hide each other, and whiskers take their place
 
+_PREDICTION_WIDTH = 5.0
 PREDICTIONS_UP_TO = 3  # curves with predictions for the real machine; of more, the caption alone speaks
 
 _LEGEND_COLUMNS = 3
@@ -165,7 +166,7 @@ def _bar(axes: Axes, y: float, thickness: float, summary: Summary, look: Look, c
             markerfacecolor="white" if look.hollow else colour, linestyle="none", zorder=3,
         )  # fmt: skip
     if summary.predicted:
-        axes.hlines(y, *summary.predicted, color=FAINT, linewidth=2.6, alpha=0.7, zorder=2)
+        axes.hlines(y, *summary.predicted, color=TEXT, linewidth=_PREDICTION_WIDTH, alpha=0.18, zorder=2)
     if summary.n > 1 and summary.high > summary.low:
         axes.errorbar(
             summary.median, y, xerr=[[summary.median - summary.low], [summary.high - summary.median]],
@@ -174,7 +175,7 @@ def _bar(axes: Axes, y: float, thickness: float, summary: Summary, look: Look, c
     if logarithmic and summary.median <= 0:
         position, transform = (0.0, y), axes.get_yaxis_transform()
     else:
-        position, transform = (summary.reach[1], y), axes.transData
+        position, transform = (summary.high, y), axes.transData
     axes.annotate(
         short_number(summary.median), position, xytext=(5, 0), xycoords=transform,
         textcoords="offset points", va="center", fontsize=7.5 if thickness > 0.4 else 6.5, color=TEXT,
@@ -304,12 +305,12 @@ def curve_chart(panel: LinePanel, column: Column, looks: Mapping[str, Look]) -> 
 
 
 def _curve(axes: Axes, curve: Mapping[float, Summary], look: Look, band: bool, predicts: bool) -> None:
-    """One series with its intervals, as a band or as whiskers, and with a wide line for each prediction."""
+    """One series with its intervals, as a band or as whiskers, and with a pale, wide line for each prediction."""
     if not curve:
         return
     for place, one in curve.items() if predicts else ():
         if one.predicted:
-            axes.vlines(place, *one.predicted, color=look.colour, linewidth=2.6, alpha=0.3)
+            axes.vlines(place, *one.predicted, color=look.colour, linewidth=_PREDICTION_WIDTH, alpha=0.25)
     places = sorted(curve)
     lows, highs = [curve[p].low for p in places], [curve[p].high for p in places]
     if band:

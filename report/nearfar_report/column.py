@@ -27,7 +27,12 @@ def key_of(name: str) -> str:
 def summary_of(frame: pandas.DataFrame, key: str) -> Summary | None:
     """The median of a column; that of the time with the prediction for the real machine, if the samples have one."""
     summary = summarize(frame[key])
-    if summary is None or key != key_of(TIME) or "predicted_low" not in frame:
-        return summary
+    return with_prediction(summary, frame) if key == key_of(TIME) else summary
+
+
+def with_prediction(time: Summary | None, frame: pandas.DataFrame) -> Summary | None:
+    """The summary of a time with the prediction for the real machine, if the samples have one."""
+    if time is None or "predicted_low" not in frame:
+        return time
     low, high = summarize(frame["predicted_low"]), summarize(frame["predicted_high"])
-    return summary if low is None or high is None else replace(summary, predicted=(low.median, high.median))
+    return time if low is None or high is None else replace(time, predicted=(low.median, high.median))

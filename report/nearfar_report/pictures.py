@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from matplotlib.figure import Figure
 
@@ -20,14 +20,15 @@ def numbered(name: str, index: int, count: int) -> str:
     return name if count == 1 else f"{name}-{index}"
 
 
-def _predictions(summaries: Sequence[Summary], are_drawn: bool) -> list[str]:
+def prediction_note(summaries: Iterable[Summary], are_drawn: bool) -> list[str]:
     """The sentence on the real machine's times, if the values are simulated and their machine description knows."""
     known = [(one.predicted, one.median) for one in summaries if one.predicted and one.median > 0]
     if not known:
         return []
-    low, high = min(of[0] / median for of, median in known), max(of[1] / median for of, median in known)
-    where = "on the wide lines" if are_drawn else f"between {low:.2f} and {high:.2f} times the simulated time"
-    return [f"Simulated: in 90 of 100 cases the real machine's time lies {where}."]
+    factors = sorted({f"{of[0] / median:.2f} and {of[1] / median:.2f}" for of, median in known})
+    where = "on the pale lines" if are_drawn else f"between {' or '.join(factors)} times the simulated time"
+    cause = "" if are_drawn or len(factors) == 1 else ", depending on the machine and its number of nodes"
+    return [f"Simulated: in 90 of 100 cases the real machine's time lies {where}{cause}."]
 
 
 def bar_picture(
@@ -36,7 +37,7 @@ def bar_picture(
 ) -> Picture:  # fmt: skip
     """All panels in one figure."""
     summaries = [summary for panel in panels for summary in panel.cells.values()]
-    caption = [f"{head}. Medians; whiskers: {interval_note(summaries)}.", *_predictions(summaries, True), *remarks]
+    caption = [f"{head}. Medians; whiskers: {interval_note(summaries)}.", *prediction_note(summaries, True), *remarks]
     return picture(bar_chart(panels, columns, looks, parts), name, caption, alternative)
 
 
@@ -59,7 +60,7 @@ def _line_picture(
     figure: Figure, panel: LinePanel, name: str, head: str, alternative: str, remarks: Sequence[str]
 ) -> Picture:
     summaries = [summary for curve in panel.curves.values() for summary in curve.values()]
-    said = [*_predictions(summaries, panel.has_predictions), *([NOTE] if panel.points else []), *remarks]
+    said = [*prediction_note(summaries, panel.has_predictions), *([NOTE] if panel.points else []), *remarks]
     caption = f"{head}. Medians; bands or whiskers: {interval_note(summaries)}."
     return picture(figure, name, [caption, *said], alternative)
 

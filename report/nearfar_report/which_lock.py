@@ -11,9 +11,11 @@ from matplotlib.ticker import FuncFormatter
 
 from . import styles
 from .charts import WIDTH
+from .column import with_prediction
 from .measurements import measurements
 from .page import Section
 from .panels import full_title
+from .pictures import prediction_note
 from .results import ResultsFile
 from .statements import LOCK
 from .statistics import Summary, summarize
@@ -92,7 +94,7 @@ def _places(frame: pandas.DataFrame) -> list[_Place]:
         time, variation, bursts, default = {}, {}, set(), None
         of_lock: dict[str, list[str]] = {}
         for series, rows in group.groupby("series", sort=False):
-            measured = summarize(rows["time_ns"]), summarize(rows["cv_percent"])
+            measured = with_prediction(summarize(rows["time_ns"]), rows), summarize(rows["cv_percent"])
             if measured[0] and measured[1] and ranks > 1:
                 time[str(series)], variation[str(series)] = measured[0], measured[1]
                 changes = summarize([one.get(FOLLOWED) for one in rows["measured"]])
@@ -185,6 +187,7 @@ def _picture(places: Sequence[_Place], looks: Mapping[str, Look]) -> Picture:
     summaries = [summary for place in places for summary in place.time.values()]
     caption = [
         f"Speed beside fairness. Medians; whiskers: {interval_note(summaries)}. A grey lock is beaten: another one is faster and no less fair.",
+        *prediction_note(summaries, False),
         *(["Lines join a lock's settings."] if any(place.curves for place in places) else []),
     ]
     return picture(figure, "which-lock", caption, "Time per acquisition against variation of progress, one marker for each lock")
