@@ -4,7 +4,7 @@
 #include "nearfar/lock/clh_lock.hpp"
 
 // docs/locks.md: `clh_lock` (`clh`, `clh_craig`) | a far accumulate to a word that the successor polls;
-// Craig's form adds a far sum at the successor's own word | comparison
+// in Craig's form, the releasing rank also adds to a word of the successor | comparison
 
 namespace nearfar::bench {
 
