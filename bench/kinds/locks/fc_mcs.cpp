@@ -1,8 +1,8 @@
 #include "bench/kinds/locks/lock_catalogue.hpp"
 #include "nearfar/lock/fc_mcs_lock.hpp"
 
-// docs/locks.md: `fc_mcs_lock` | a store within a chain of a node's ranks, a far accumulate between chains |
-// one far swap for all waiting ranks of a node
+// docs/locks.md: `fc_mcs_lock` | a store to the next rank of a chain of a node's ranks, a far accumulate to
+// the next chain | nodes whose ranks wait together: one far swap enqueues them all
 
 namespace nearfar::bench {
 

@@ -3,8 +3,8 @@
 #include "bench/kinds/locks/lock_catalogue.hpp"
 #include "nearfar/lock/near_ticket_lock.hpp"
 
-// docs/locks.md: `near_ticket_lock` (`near_ticket`, `twa`) | a store that all waiting ranks see; with `twa`
-// one store for the successor and one for the rank behind it | low contention
+// docs/locks.md: `near_ticket_lock` (`near_ticket`, `twa`) | a store that all waiting ranks poll; with `twa`
+// only the next rank polls it, and a second store calls the rank behind it | low contention
 
 namespace nearfar::bench {
 

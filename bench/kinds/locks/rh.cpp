@@ -1,8 +1,8 @@
 #include "bench/kinds/locks/lock_catalogue.hpp"
 #include "nearfar/lock/rh_lock.hpp"
 
-// docs/locks.md: `rh_lock` | a far atomic on the node's word; the words of the other nodes say which node to
-// ask | comparison
+// docs/locks.md: `rh_lock` | a far atomic on a word of the node; a rank finds the lock by the words of the
+// other nodes | comparison
 
 namespace nearfar::bench {
 
