@@ -14,7 +14,7 @@ help:
 	@echo 'make format   format the C++ files'
 	@echo 'make clean    remove build/'
 
-ifneq ($(filter-out 0 1,$(FULL)),)
+ifneq ($(filter-out 0 1,$(FULL))$(word 2,$(FULL)),)
 $(error FULL is 1 or not given, not '$(FULL)')
 endif
 full := $(if $(filter 1,$(FULL)),--full)

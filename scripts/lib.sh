@@ -494,6 +494,10 @@ keep_times() {
 # Ends the script at once if another one measures or tests in this checkout: each would distort the other's times, or
 # replace its files. Processes that this script starts and leaves behind count as this script.
 be_alone() {
+  local limit
+  limit=$(ulimit -f)
+  [[ $limit == unlimited ]] || ((limit >= 1048576)) ||
+    die "files may have $limit KiB here, and some need 1 GiB; raise the limit: ulimit -f unlimited"
   mkdir -p -- "$nearfar_root/build" || die "cannot make the folder '$nearfar_root/build'"
   exec {nearfar_lock}>"$nearfar_root/build/.alone" || die "cannot write to the folder '$nearfar_root/build'"
   flock --nonblock "$nearfar_lock" ||

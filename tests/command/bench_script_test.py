@@ -51,6 +51,28 @@ class BenchScript(unittest.TestCase):
             for kept in [page, page.parents[1] / "before" / "report" / page.name]:
                 self.assertIn("ECSB", kept.read_text())
 
+    def refused(self, *words, **variables):
+        """The error of a run that must end before it builds or writes anything."""
+        command = os.environ["NEARFAR_COMMAND"]
+        known = {**os.environ, "NEARFAR_BENCH_MPI": LIBRARY, "NEARFAR_BENCH_COMMAND": command, **variables}
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(SCRIPTS, pathlib.Path(folder) / "scripts")
+            ended = subprocess.run([*words, pathlib.Path(folder) / "scripts" / "bench"], env=known, capture_output=True, text=True)
+            self.assertFalse((pathlib.Path(folder) / "build").exists())
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertEqual((ended.stdout, ended.stderr.count("\n")), ("", 1), ended.stderr)
+        return ended.stderr
+
+    def test_a_command_of_another_library_is_refused(self):
+        if LIBRARY not in ("openmpi", "mpich"):
+            self.skipTest("the script knows Debian's libraries apart")
+        other = "mpich" if LIBRARY == "openmpi" else "openmpi"
+        self.assertIn(f"set NEARFAR_BENCH_MPI={LIBRARY}", self.refused(NEARFAR_BENCH_MPI=other))
+
+    def test_a_low_limit_of_files_is_refused(self):
+        """Open MPI's launcher would hang."""
+        self.assertIn("ulimit -f unlimited", self.refused("bash", "-c", 'ulimit -f 1000; "$0"'))
+
 
 if __name__ == "__main__":
     unittest.main()
