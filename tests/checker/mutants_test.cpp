@@ -92,7 +92,7 @@ constexpr harmless harmless_changes[] = {
      "the queue node is free once the successor is known; the grant may come later", "rma_mcs"},
     {"lock/far_queue.hpp", "words_.put(predecessor, next, announced_)", change::postponed,
      "comes after a look at what the node remembers, which is still before the wait", "cohort.d_mcs"},
-    {"lock/participant.hpp", "words.write_direct(owner, field, value)", change::postponed,
+    {"lock/participant.hpp", "access_.write(words, element(owner), field, value)", change::postponed,
      "comes before the lock within the node is handed over all the same"},
     {"lock/cohort_lock.hpp", "void write(std::uint64_t count) { count_->store(count", change::postponed,
      "comes before the local lock is handed over all the same", "cohort.direct_counter"},
