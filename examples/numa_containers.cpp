@@ -24,7 +24,7 @@ namespace {
 
 bool triad(std::size_t n) {
   // [triad]
-  // Each thread's part is on the thread's own NUMA domain, and the thread works on it there.
+  // Each thread owns a part of each vector, in memory of its NUMA domain, and computes that part.
   nearfar::numa_vector<double> a(n), b(n, 1.0), c(n, 2.0), d(n, 3.0);
   nearfar::transform(b, c, d, a, [](double x, double y, double z) { return x + y * z; });
   // [end]

@@ -81,9 +81,14 @@ void print_parameters(const std::vector<free_parameter>& free, const simulation:
                       const simulation::machine& fitted) {
   fmt::print("# free parameters, ns: {} of them\n{:>10}{:>10}{:>10}{:>10}  meaning\n", free.size(), "start",
              "fitted", "low", "high");
-  for (const free_parameter& one : free)
-    fmt::print("{:>10.1f}{:>10.1f}{:>10.0f}{:>10.0f}  {}\n", field_of(start, one.fields.front()),
-               field_of(fitted, one.fields.front()), one.low, one.high, one.meaning);
+  for (const free_parameter& one : free) {
+    const bool is_share = one.high <= 1;
+    const int digits = is_share ? 2 : 1;
+    const int digits_of_bounds = is_share ? 2 : 0;
+    fmt::print("{:>10.{}f}{:>10.{}f}{:>10.{}f}{:>10.{}f}  {}\n", field_of(start, one.fields.front()), digits,
+               field_of(fitted, one.fields.front()), digits, one.low, digits_of_bounds, one.high,
+               digits_of_bounds, one.meaning);
+  }
 }
 
 intervals judge_by_folds(const fit_options& options, const fit_plan& plan, const simulation::machine& start,

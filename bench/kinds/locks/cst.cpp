@@ -4,8 +4,8 @@
 // docs/locks.md: `cst_lock` | as `parking_lock` within a node, as `d_mcs_lock` between nodes | more ranks
 // than processors
 //
-// docs/locks.md: `parking_lock` (`near_cst`) | a store to a rank that is awake if there is one | more ranks
-// than processors
+// docs/locks.md: `parking_lock` (`near_cst`) | a store to a waiting rank that is awake; if all sleep, to the
+// first of them | more ranks than processors
 
 namespace nearfar::bench {
 

@@ -4,8 +4,8 @@
 #include "nearfar/lock/hmcs_lock.hpp"
 
 // docs/locks.md: `hmcs_lock` (`hmcs`, `ahmcs`) | as `cohort_lock`, with a queue for each package, NUMA domain
-// and cache of a node. `island_hmcs_lock`: also a queue for each island; a far accumulate between nodes |
-// nodes of many levels
+// and cache of a node. `island_hmcs_lock`, which the command takes where the topology has islands, also has a
+// queue for each island, and hands over between nodes by a far accumulate | nodes of many levels
 //
 // docs/locks.md: `near_hmcs_lock` | a store to a rank of the innermost level on which a rank waits | several
 // levels

@@ -4,7 +4,8 @@
 #include "nearfar/lock/near_ticket_lock.hpp"
 
 // docs/locks.md: `near_ticket_lock` (`near_ticket`, `twa`) | a store that all waiting ranks poll; with `twa`
-// only the next rank polls it, and a second store calls the rank behind it | low contention
+// only the next rank polls this word, and a second store tells the rank after the next one to begin polling
+// it | low contention
 
 namespace nearfar::bench {
 

@@ -1,8 +1,8 @@
 #include "bench/kinds/locks/lock_catalogue.hpp"
 #include "nearfar/lock/rh_lock.hpp"
 
-// docs/locks.md: `rh_lock` | a far atomic on a word of the node; a rank finds the lock by the words of the
-// other nodes | comparison
+// docs/locks.md: `rh_lock` | a far atomic that frees the word of a node. The words of the other nodes lead a
+// waiting rank to this node | comparison
 
 namespace nearfar::bench {
 

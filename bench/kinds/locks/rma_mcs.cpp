@@ -1,7 +1,8 @@
 #include "bench/kinds/locks/lock_catalogue.hpp"
 #include "nearfar/lock/rma_mcs_lock.hpp"
 
-// docs/locks.md: `rma_mcs_lock` | RMA within the node and between nodes | comparison: the published rival
+// docs/locks.md: `rma_mcs_lock` | RMA within the node and between nodes | comparison: a published queue lock
+// of two levels
 
 namespace nearfar::bench {
 
