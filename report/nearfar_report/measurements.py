@@ -60,7 +60,7 @@ def _row(file: ResultsFile, sample: Sample) -> dict[str, Any]:
 
 
 def _fewest_turns(kind: str, record: Mapping[str, Any]) -> float:
-    """Of any rank, or the mean where ranks may have different tasks, as in bench/results.cpp."""
+    """Of any rank, or the mean where ranks may have different tasks, as in bench/results/results.cpp."""
     if kind in {"lock", "rw_lock"} and record.get("iterations_per_rank"):
         return float(min(record["iterations_per_rank"]))
     return record["iterations"] / record["ranks"]

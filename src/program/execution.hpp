@@ -154,8 +154,6 @@ class execution {
   void correct_last(rank& by, bool changed);
   /// Ends the rank, whose stack is given up.
   [[noreturn]] void leave(rank& self);
-  /// The rank, in a fault's handler, stops here.
-  static void let_go(rank& self) noexcept;
 
  private:
   void start(rank& one);

@@ -134,12 +134,6 @@ bool image::contains(const void* address) const noexcept {
   return at >= base_ && at < end_;
 }
 
-bool image::has_global(const void* address) const noexcept {
-  const auto* at = static_cast<const std::byte*>(address);
-  return std::any_of(writable_.begin(), writable_.end(),
-                     [&](const segment& one) { return at >= one.begin && at < one.begin + one.bytes; });
-}
-
 bool is_in_loader(const void* address) noexcept {
   struct extent {
     std::uintptr_t begin = 0;

@@ -39,8 +39,6 @@ class image {
   [[nodiscard]] std::uintptr_t file_address(const void* address) const noexcept {
     return reinterpret_cast<std::uintptr_t>(address) - base_;
   }
-  /// Whether the address is of a global variable of this copy.
-  [[nodiscard]] bool has_global(const void* address) const noexcept;
 
  private:
   struct segment {

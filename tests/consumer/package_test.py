@@ -499,7 +499,7 @@ class OlderCxx(unittest.TestCase):
                 self.assertIn('"nearfar needs C++20: compile with -std=c++20', said, header)
 
     def test_cxx20_says_nothing(self):
-        self.assertIsNone(self.first_error(SOURCE / "include/nearfar/core/language.hpp", 20))
+        self.assertIsNone(self.first_error(SOURCE / "include/nearfar/language.hpp", 20))
 
 
 if __name__ == "__main__":

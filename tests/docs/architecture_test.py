@@ -1,5 +1,5 @@
-"""docs/architecture.md names every folder of the sources, and no folder that is not there. No folders of the command include
-each other in a circle."""
+"""docs/architecture.md names every folder of the sources, and no folder that is not there. No folders of the command,
+and none of the library's headers, include each other in a circle."""
 
 import collections
 import os
@@ -27,11 +27,11 @@ class Folders(unittest.TestCase):
         self.assertEqual(sorted(named - there), [], f"{DOCUMENT} names folders that are not there")
 
 
-def includes_of(root):
-    """Folder by folder of the command, the folders that it includes, each with one of the includes."""
+def includes_of(root, prefix):
+    """Folder by folder, the folders that its files include as `prefix`/FOLDER, each with one of the includes."""
     result = collections.defaultdict(dict)
     for file in sorted(root.rglob("*.[ch]pp")):
-        for header in re.findall(r'^#include "apps/nearfar/([\w/]+\.hpp)"', file.read_text(), re.MULTILINE):
+        for header in re.findall(rf'^#include "{prefix}/([\w/]+\.hpp)"', file.read_text(), re.MULTILINE):
             own, other = str(file.parent.relative_to(root)), str(pathlib.Path(header).parent)
             if own != other:
                 result[own].setdefault(other, f"{file.relative_to(root)} includes {header}")
@@ -57,7 +57,12 @@ def circle_in(includes):
 
 class Includes(unittest.TestCase):
     def test_no_folders_of_the_command_include_each_other_in_a_circle(self):
-        includes = includes_of(SOURCE / "apps/nearfar")
+        includes = includes_of(SOURCE / "apps/nearfar", "apps/nearfar")
+        self.assertGreater(len(includes), 8)
+        self.assertEqual(circle_in(includes), [], "move the part that both need into a folder that both may include")
+
+    def test_no_folders_of_the_library_include_each_other_in_a_circle(self):
+        includes = includes_of(SOURCE / "include/nearfar", "nearfar")
         self.assertGreater(len(includes), 8)
         self.assertEqual(circle_in(includes), [], "move the part that both need into a folder that both may include")
 

@@ -23,7 +23,7 @@
 #pragma once
 
 // clang-format off: it precedes <coroutine>, which would only say that it cannot be included
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 // clang-format on
 
 #include <array>

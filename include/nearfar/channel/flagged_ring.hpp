@@ -9,7 +9,7 @@
 ///
 /// A flag of the source is clear or set. Two senders, a whole ring apart, may then wait for the same flag,
 /// and the later one may be let in before the earlier, so that messages of one sender come out of order (the
-/// checker finds it: tests/channel/checked_strategies_test.cpp). `flags::binary` is that version; the others
+/// checker finds it: tests/channel/checked_channel_test.cpp). `flags::binary` is that version; the others
 /// hold the position whose turn it is.
 ///
 /// Linearization points, except with `flags::binary`:

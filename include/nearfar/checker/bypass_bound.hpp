@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar::checker {
 

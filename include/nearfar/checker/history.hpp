@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar::checker {
 

@@ -8,7 +8,7 @@
 #include <compare>
 #include <cstddef>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar::detail {
 

@@ -10,7 +10,7 @@
 #include <new>
 #include <type_traits>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar {
 

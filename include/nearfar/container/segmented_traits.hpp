@@ -11,7 +11,7 @@
 #include <iterator>
 #include <ranges>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar {
 

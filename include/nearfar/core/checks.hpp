@@ -3,7 +3,7 @@
 /// library checks unless `NDEBUG` is defined, as in CMake's Release builds.
 #pragma once
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 #ifndef NEARFAR_CHECKED
 #ifdef NDEBUG

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar {
 

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 // How GCC, and how Clang, reports ThreadSanitizer.
 #if defined(__SANITIZE_THREAD__)

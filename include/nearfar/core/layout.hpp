@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar {
 

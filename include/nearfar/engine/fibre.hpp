@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar::engine {
 

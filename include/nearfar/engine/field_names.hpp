@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar::engine {
 

@@ -5,7 +5,7 @@
 /// 5.4.3.
 #pragma once
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar {
 

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar {
 

@@ -6,7 +6,7 @@
 #include <concepts>
 #include <cstdint>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar {
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar {
 

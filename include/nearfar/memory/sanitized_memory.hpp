@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar::detail {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar::detail {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar::simulation {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar {
 

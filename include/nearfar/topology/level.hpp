@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar {
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string>
 
-#include "nearfar/core/language.hpp"
+#include "nearfar/language.hpp"
 
 namespace nearfar {
 class hardware;
