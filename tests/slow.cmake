@@ -14,6 +14,12 @@ if(NEARFAR_TEST_WITHOUT_MPI)
   nearfar_add_test(adversarial adversarial/adversarial_test.cpp)
   target_link_libraries(nearfar_adversarial_tests PRIVATE nearfar_bench)
   set_tests_properties(adversarial PROPERTIES PROCESSORS 2)
+  # A build with a sanitizer has no other shapes.
+  if(NOT NEARFAR_SANITIZE)
+    add_test(NAME lock_threads.other_shapes COMMAND nearfar_lock_threads_tests --gtest_brief=1 --gtest_color=no
+                                                    --gtest_filter=${other_shapes})
+    set_tests_properties(lock_threads.other_shapes PROPERTIES PROCESSORS 2 TIMEOUT 1200)
+  endif()
 endif()
 
 # ---- documents ---------------------------------------------------------------------------------------------

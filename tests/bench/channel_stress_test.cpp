@@ -17,8 +17,6 @@
 namespace nearfar::bench {
 namespace {
 
-using threads::world;
-
 enum class wrong { nothing, doubled, swapped, lost_and_doubled, number, sender, mark, middle };
 
 constexpr std::int64_t messages = 300;
@@ -64,19 +62,19 @@ class wrong_port final : public message_port<T> {
 wrong chosen = wrong::nothing;
 
 template <typename Port>
-std::unique_ptr<Port> make_wrong(world& /*w*/, std::size_t capacity) {
+std::unique_ptr<Port> make_wrong(threads::world& /*w*/, std::size_t capacity) {
   if constexpr (std::same_as<Port, whole_port>)
     return nullptr;
   else
     return std::make_unique<wrong_port<typename Port::value_type>>(capacity, chosen);
 }
 
-[[nodiscard]] channel_makers<world> makers() {
+[[nodiscard]] channel_makers<threads::world> makers() {
   return {std::apply(
-              []<typename... Port>(port_maker<world, Port>... /*one of each*/) {
-                return std::tuple(port_maker<world, Port>(make_wrong<Port>)...);
+              []<typename... Port>(port_maker<threads::world, Port>... /*one of each*/) {
+                return std::tuple(port_maker<threads::world, Port>(make_wrong<Port>)...);
               },
-              decltype(channel_makers<world>::stressed)()),
+              decltype(channel_makers<threads::world>::stressed)()),
           make_wrong<whole_port>};
 }
 
@@ -84,7 +82,7 @@ std::unique_ptr<Port> make_wrong(world& /*w*/, std::size_t capacity) {
 [[nodiscard]] bool passes(wrong how, int senders, int receivers, std::size_t bytes) {
   chosen = how;
   std::vector<std::int64_t> sums;
-  threads::run(senders + receivers, [&](world& w) {
+  threads::run(senders + receivers, [&](threads::world& w) {
     const auto channel = make_any_channel(makers(), {.capacity = 16, .bytes = bytes});
     const channel_counts mine = channel->run(w, {.messages = messages, .receivers = receivers});
     const auto all =

@@ -29,7 +29,6 @@ namespace nearfar::bench {
 namespace {
 
 using std::chrono::nanoseconds;
-using threads::world;
 
 TEST(rw_lock_parameters, give_numa_domains_the_limit_of_nodes_unless_they_have_their_own) {
   point at;
@@ -130,7 +129,7 @@ sample run_on_threads(const rw_lock_entry& entry, double writer_share) {
   chosen.topology = topology_spec::parse(entry.one_node_only ? "node:1" : "node:2");
   threads::run(
       4,
-      [&](world& w) {
+      [&](threads::world& w) {
         sample mine = run_rw(w, "rw_ecsb", entry, {}, std::chrono::duration<double>(0.05), writer_share,
                              rw_work::none, 1);
         if (w.rank() == 0) result = mine;
@@ -141,7 +140,7 @@ sample run_on_threads(const rw_lock_entry& entry, double writer_share) {
 
 TEST(rw_benchmarks, count_what_was_drawn_and_verify_it) {
   for (const rw_lock_entry& entry : rw_catalogue::instance().entries()) {
-    if (!entry.exists_in<world>()) continue;
+    if (!entry.exists_in<threads::world>()) continue;
     for (const double share : {0.0, 0.25, 1.0}) {
       const sample result = run_on_threads(entry, share);
       EXPECT_TRUE(result.verified) << entry.name;
@@ -170,7 +169,7 @@ TEST(rw_benchmarks, tell_how_evenly_ranks_write) {
 TEST(rw_benchmarks, say_where_the_limit_of_readers_is_raised) {
   const auto raised_with = [](const char* lock, int max_readers) {
     sample result;
-    threads::run(4, [&](world& w) {
+    threads::run(4, [&](threads::world& w) {
       const sample mine =
           run_rw(w, "rw_ecsb", *rw_catalogue::instance().find(lock), {.turns = {.max_readers = max_readers}},
                  std::chrono::duration<double>(0.01), 0.25, rw_work::none, 1);
@@ -194,8 +193,8 @@ TEST(dht, runs_and_verifies_every_map) {
       at.set("draw", std::int64_t{1});
       at.set("duration", 0.05);
       sample result;
-      threads::run(3, [&](world& w) {
-        const sample mine = of.runner_in<world>()(w, map, at, [] {}).front();
+      threads::run(3, [&](threads::world& w) {
+        const sample mine = of.runner_in<threads::world>()(w, map, at, [] {}).front();
         if (w.rank() == 0) result = mine;
       });
       EXPECT_TRUE(result.verified) << map.name;
@@ -219,8 +218,8 @@ TEST(queue_benchmark, runs_and_verifies_every_queue) {
       at.set("operations", operations);
       at.set("duration", 0.05);
       sample result;
-      threads::run(4, [&](world& w) {
-        const sample mine = of.runner_in<world>()(w, queue, at, [] {}).front();
+      threads::run(4, [&](threads::world& w) {
+        const sample mine = of.runner_in<threads::world>()(w, queue, at, [] {}).front();
         if (w.rank() == 0) result = mine;
       });
       EXPECT_TRUE(result.verified) << queue.name;
@@ -247,8 +246,8 @@ TEST(farm, has_every_task_done_once) {
       at.set("draw", std::int64_t{1});
       at.set("trees", std::int64_t{20});
       sample result;
-      threads::run(ranks, [&](world& w) {
-        const sample mine = of.runner_in<world>()(w, farm, at, [] {}).front();
+      threads::run(ranks, [&](threads::world& w) {
+        const sample mine = of.runner_in<threads::world>()(w, farm, at, [] {}).front();
         if (w.rank() == 0) result = mine;
       });
       EXPECT_TRUE(result.verified) << farm.name;
@@ -276,7 +275,7 @@ TEST(farm, has_the_same_tasks_whoever_does_them) {
 }
 
 TEST(queue_check, finds_what_is_lost_doubled_or_out_of_order) {
-  threads::run(1, [](world& w) {
+  threads::run(1, [](threads::world& w) {
     const auto faults_of = [&w](const std::vector<std::uint64_t>& popped) {
       queue_check check(0);
       for (int i = 0; i < 3; ++i) check.pushed(1);

@@ -212,7 +212,7 @@ TEST_P(channel_history, is_linearizable) {
   constexpr int operations = 40;
   unsigned seed = 0;
   for (const std::size_t capacity : {1U, 2U, 3U})
-    for (int round = 0; round < 100; ++round) {
+    for (int round = 0; round < 50; ++round) {
       const auto c = GetParam().make<thrower>(capacity);
       std::vector<history> of(threads);
       {

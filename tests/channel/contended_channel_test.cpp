@@ -31,7 +31,7 @@ TEST_P(contended_channel, loses_nothing_and_keeps_the_order_of_each_sender) {
       for (const int receivers : {1, 3}) {
         if ((GetParam().has_one_sender && senders > 1) || (GetParam().has_one_receiver && receivers > 1))
           continue;
-        constexpr std::uint64_t count = 2000;
+        constexpr std::uint64_t count = 1000;
         const auto c = GetParam().make<owned>(capacity);
         std::vector<traffic> all(static_cast<std::size_t>(receivers));
         {
@@ -80,7 +80,7 @@ TEST_P(contended_channel, loses_nothing_when_it_is_closed_in_the_middle) {
       threads.emplace_back([&] {
         while (!is_over) got += c.receive_for(1ms).has_value() ? 1 : 0;
       });
-    for (int i = 0; i < 100; ++i) {
+    for (int i = 0; i < 50; ++i) {
       c.close();
       while (c.peek() != 0) std::this_thread::yield();
       c.reopen();

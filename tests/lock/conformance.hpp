@@ -21,7 +21,7 @@
 namespace nearfar::testing {
 
 /// Makes the lock under test. Collective.
-template <world W>
+template <nearfar::world W>
 using lock_maker = std::function<std::unique_ptr<bench::any_lock<W>>(W&, int home)>;
 
 /// The size of a check.
@@ -32,7 +32,7 @@ struct effort {
 };
 
 /// The fault in what a lock says about an acquisition, given the rank that held it before.
-template <world W>
+template <nearfar::world W>
 [[nodiscard]] std::string check_handover(const W& w, handover how, rank_word before) {
   const bool from_this_node = before != nobody && w.locality().same(level::node, w.rank(), to_rank(before));
   // A rank that may overtake may also come before the ranks to whom it has itself handed the lock over.
@@ -44,7 +44,7 @@ template <world W>
 }
 
 /// All ranks at once, by lock and try_lock in random turns: exclusion, and truthful hand-overs.
-template <world W>
+template <nearfar::world W>
 [[nodiscard]] std::string check_exclusion(W& w, bench::any_lock<W>& lock, guarded<W>& inside,
                                           const effort& much) {
   jitter timing(much.seed, w.rank());
@@ -63,7 +63,7 @@ template <world W>
 }
 
 /// The same check with one lock for each home rank in turn.
-template <world W>
+template <nearfar::world W>
 [[nodiscard]] std::string check_homes(W& w, const lock_maker<W>& make, effort much) {
   std::string complaint;
   much.rounds = std::max(3, much.rounds / w.size());
@@ -76,7 +76,7 @@ template <world W>
 }
 
 /// An uncontended acquisition reports that it was uncontended. No rank waits for what one rank leaves behind.
-template <world W>
+template <nearfar::world W>
 [[nodiscard]] std::string check_alone(W& w, bench::any_lock<W>& lock) {
   std::string complaint;
   for (int turn = 0; turn < w.size(); ++turn) {
@@ -93,7 +93,7 @@ template <world W>
 }
 
 /// try_lock: takes a free lock, fails while another rank holds it, and leaves no trace when it fails.
-template <world W>
+template <nearfar::world W>
 [[nodiscard]] std::string check_try_lock(W& w, bench::any_lock<W>& lock, const effort& much) {
   std::string complaint;
   guarded<W> inside(w, much.how);
@@ -126,7 +126,7 @@ template <world W>
 
 /// Each rank holds up to three of several locks at once and gives them up in any order. The queues, counters
 /// and wake-ups of two locks must never be confused.
-template <world W>
+template <nearfar::world W>
 [[nodiscard]] std::string check_many_held(W& w, const lock_maker<W>& make, const effort& much) {
   constexpr std::size_t locks_count = 6;
   std::vector<std::unique_ptr<bench::any_lock<W>>> locks;
@@ -155,7 +155,7 @@ template <world W>
 
 /// Locks are made and destroyed again and again, so that each finds in its memory what the last has left.
 /// With `any_order` the ranks destroy them in different orders.
-template <world W>
+template <nearfar::world W>
 [[nodiscard]] std::string check_remade(W& w, const lock_maker<W>& make, int times, bool any_order,
                                        const effort& much) {
   std::string complaint;
@@ -180,7 +180,7 @@ template <world W>
 
 /// Hundreds of locks in one world. Each rank goes through them from another start and comes across the
 /// others.
-template <world W, std::size_t Locks>
+template <nearfar::world W, std::size_t Locks>
 [[nodiscard]] std::string check_crowd(W& w, const lock_maker<W>& make, const effort& much) {
   std::vector<std::unique_ptr<bench::any_lock<W>>> locks;
   locks.reserve(Locks);

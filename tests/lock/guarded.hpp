@@ -32,7 +32,7 @@ inline void store(std::uint64_t& word, std::uint64_t value, access how) {
 
 /// Memory of `Words` that every rank of a node reaches by load and store. In the world of threads every rank
 /// of the world reaches it, whatever the topology says.
-template <world W, near_layout Words>
+template <nearfar::world W, near_layout Words>
 class shared_words {
  public:
   /// Collective.
@@ -63,7 +63,7 @@ class shared_words {
 
 /// The data of one lock: a count, the rank inside, the rank before it. Where the ranks share no memory, rank
 /// 0 also has the count and the last holder, by far reads and writes.
-template <world W>
+template <nearfar::world W>
 class guarded {
  public:
   /// Collective.
@@ -153,7 +153,7 @@ class guarded {
 
 /// Plain counters for many locks, one each: a set for all ranks where they share memory, else a set for each
 /// node.
-template <world W, std::size_t Locks>
+template <nearfar::world W, std::size_t Locks>
 class guarded_counts {
  public:
   /// Collective.

@@ -18,13 +18,13 @@
 namespace nearfar::testing {
 
 /// Makes the lock under test. Collective.
-template <world W>
+template <nearfar::world W>
 using rw_lock_maker = std::function<std::unique_ptr<bench::any_rw_lock<W>>(W&, int home)>;
 
 /// The data of one reader-writer lock: two counts that are equal whenever no writer is in. They lie in memory
 /// that is not atomic, so that ThreadSanitizer sees a missing order. Where the ranks share no memory, far
 /// operations also access such counts.
-template <world W>
+template <nearfar::world W>
 class rw_guarded {
  public:
   /// Collective.
@@ -76,7 +76,7 @@ class rw_guarded {
 };
 
 /// All ranks at once, in every way that the lock offers, in random turns.
-template <world W>
+template <nearfar::world W>
 [[nodiscard]] std::string check_rw_exclusion(W& w, bench::any_rw_lock<W>& lock, rw_guarded<W>& inside,
                                              const effort& much) {
   using namespace std::chrono_literals;
@@ -115,7 +115,7 @@ template <world W>
 }
 
 /// All ranks are in at once as readers. They would wait for ever in a lock that does not share.
-template <world W>
+template <nearfar::world W>
 [[nodiscard]] std::string check_readers_meet(W& w, bench::any_rw_lock<W>& lock) {
   for (int time = 0; time < 3; ++time) {
     lock.lock_shared();
@@ -134,7 +134,7 @@ template <world W>
 
 /// The attempts that fail while one rank holds the lock, in either way. A failed attempt must leave nothing
 /// behind.
-template <world W>
+template <nearfar::world W>
 [[nodiscard]] std::string check_rw_tries(W& w, bench::any_rw_lock<W>& lock, const effort& much) {
   std::string complaint;
   rw_guarded<W> inside(w, much.how);
@@ -225,7 +225,7 @@ template <world W>
 }
 
 /// Several locks are made and destroyed again and again, with different homes.
-template <world W>
+template <nearfar::world W>
 [[nodiscard]] std::string check_rw_remade(W& w, const rw_lock_maker<W>& make, int times, const effort& much) {
   std::string complaint;
   for (int time = 0; time < times; ++time) {

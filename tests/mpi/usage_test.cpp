@@ -28,7 +28,7 @@ namespace {
 
 using mpi::world;
 
-mpi::options small() {
+mpi::options small_world() {
   mpi::options chosen;
   chosen.near_bytes = chosen.far_bytes = std::size_t{1} << 15U;
   return chosen;
@@ -133,7 +133,7 @@ TEST(guarded_data, in_a_file) {
 struct member {
   member(int colour, int key) {
     MPI_Comm_split(MPI_COMM_WORLD, colour, key, &comm);
-    w = std::make_unique<world>(comm, small());
+    w = std::make_unique<world>(comm, small_world());
     lock = std::make_unique<default_cohort_lock<world>>(*w, w->size() / 2);
     inside = std::make_unique<guarded<world>>(*w);
   }
@@ -219,7 +219,7 @@ TEST(windows, of_five_gibibytes) {
   const bool fits = all.all_alike(room > ranks * (wanted + (std::size_t{1} << 24U)) ? 1 : 0) &&
                     room > ranks * (wanted + (std::size_t{1} << 24U));
   if (!fits) GTEST_SKIP() << "/dev/shm has no " << 5 * ranks << " GiB";
-  mpi::options chosen = small();
+  mpi::options chosen = small_world();
   chosen.far_bytes = wanted;
   world w(MPI_COMM_WORLD, chosen);
   const int right = (w.rank() + 1) % w.size();
