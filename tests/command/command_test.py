@@ -2030,7 +2030,7 @@ class Environment(InEmptyFolder):
     def test_ranks_without_a_launcher_are_ignored(self):
         """As in a shell that was opened under mpirun and outlived it: no other rank exists to print in their place."""
         gone = str(self.folder / "gone")
-        for told in [
+        for number, told in enumerate([
             {"PMI_RANK": "1"},
             {"PMI_RANK": "1", "PMI_SIZE": "2"},
             {"PMI_RANK": "1", "PMI_SIZE": "2", "PMI_FD": "987"},
@@ -2047,14 +2047,14 @@ class Environment(InEmptyFolder):
                 "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2", "PMIX_RANK": "1", "PMIX_NAMESPACE": "7",
                 "PMIX_SERVER_TMPDIR": str(self.folder), "PMIX_SERVER_URI2": "7.0;tcp4://127.0.0.1:1",
             },
-        ]:  # fmt: skip
+        ]):  # fmt: skip
             said = f"nearfar: {next(iter(told))}=1 is ignored, as the launcher that set it is gone\n"
             for arguments, prints in [
                 (["list", "--plain"], "lock cohort"),
                 (["topo"], "world: threads"),
                 (["topo", "--world", "mpi"], "1 rank "),
                 (["bench", "ecsb", "--ranks", "1", "--locks", "mcs", *SHORT], "threads world"),
-            ]:
+            ][: 4 if number == 0 else 3]:
                 ended = self.alone(*arguments, **told)
                 self.assertEqual(ended.returncode, 0, f"{told} {arguments}: {ended.stderr}")
                 self.assertEqual(ended.stderr, said)
