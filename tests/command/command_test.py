@@ -955,7 +955,8 @@ class List(unittest.TestCase):
         self.assertNotIn("phase_fair_lock", included)
 
     def test_documents_say_what_the_registry_says(self):
-        """Of docs/catalogue.md and the tables of docs/locks.md; the script names what is missing and where to put it."""
+        """Of docs/catalogue.md, tables of docs/locks.md and lists of docs/sources.md; the script names what is missing and where
+        to put it."""
         ended = subprocess.run([SOURCE / "scripts/catalogue", "--command", COMMAND, "--check"], capture_output=True, text=True, check=False)
         if ended.returncode != 0 or ended.stdout:
             self.fail(ended.stdout + ended.stderr)
