@@ -288,7 +288,7 @@ std::optional<std::string> note_published(const paper& of, const paper_options& 
   const std::string path = results_path(options, "published").string();
   bench::output_file file(path, R"("ns")", "published", {.is_replaced = true});
   for (const measured_point& each : of.published()) {
-    const nlohmann::ordered_json line{{"benchmark", each.scenario.empty() ? "ecsb" : "upb"},
+    const nlohmann::ordered_json line{{"benchmark", each.benchmark},
                                       {"lock", each.lock},
                                       {"ranks", each.shape.nodes * each.shape.ranks_per_node},
                                       {"scenario", each.scenario},

@@ -61,9 +61,8 @@ void print_all(const std::vector<fold>& folds, const std::string& by) {
   int judged = 0;
   for (const fold& one : folds) {
     if (one.by != by) continue;
-    for_each_point(one.judged, [&](const judged_point& point) {
-      (point.measured.scenario.empty() ? all.ecsb : all.upb).push_back(point);
-    });
+    all.ecsb.insert(all.ecsb.end(), one.judged.ecsb.begin(), one.judged.ecsb.end());
+    all.upb.insert(all.upb.end(), one.judged.upb.begin(), one.judged.upb.end());
     for (const bool one_node : {true, false}) {
       const simulation::prediction_interval of = ratios_of(deviations_of(folds, one_node, &one));
       for_each_point(one.blind, [&](const judged_point& point) {

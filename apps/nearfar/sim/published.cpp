@@ -217,6 +217,7 @@ published_data read_published(const source& upb, const source& ecsb, const fit_p
       ecsb_points.add({*lock,
                        published,
                        {line.required<int>("nodes"), line.required<int>("ranks_per_node")},
+                       "ecsb",
                        "",
                        line.required<double>("iteration_ns"),
                        session_of(line)});
@@ -228,7 +229,7 @@ published_data read_published(const source& upb, const source& ecsb, const fit_p
     if (!lock) continue;
     for (const auto& [scenario, column] : upb_columns)
       if (const auto ns = line.positive<double>(column))
-        upb_points.add({*lock, published, upb_shape, scenario, *ns, session_of(line)});
+        upb_points.add({*lock, published, upb_shape, "upb", scenario, *ns, session_of(line)});
   }
   result.ecsb = ecsb_points.medians();
   result.upb = upb_points.medians();

@@ -16,7 +16,8 @@ struct measured_point {
   std::string lock;       ///< the registered lock of the same algorithm
   std::string published;  ///< the lock's name there
   cluster_shape shape;
-  std::string scenario;  ///< of the UPB; empty for the ECSB
+  std::string benchmark;  ///< its name in the command
+  std::string scenario;   ///< of the UPB; empty for the ECSB
   double ns = 0;  ///< from one acquisition to the next; the median, where several suites of a session have it
   std::string session;  ///< the suite that it was measured in, or the session that the suite belongs to
 
