@@ -2,11 +2,16 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "nearfar/core/error.hpp"
@@ -32,6 +37,15 @@ std::filesystem::path behind_links(std::filesystem::path path) {
   return path;
 }
 
+/// What changes when a file is written or replaced; nothing if there is no file.
+std::optional<std::array<std::int64_t, 5>> state_of(const std::filesystem::path& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return std::nullopt;
+  return std::array{static_cast<std::int64_t>(found.st_dev), static_cast<std::int64_t>(found.st_ino),
+                    static_cast<std::int64_t>(found.st_size), static_cast<std::int64_t>(found.st_mtim.tv_sec),
+                    static_cast<std::int64_t>(found.st_mtim.tv_nsec)};
+}
+
 /// Whether a process holds the file locked. One that was ended does not, whatever it left.
 bool is_locked(const std::filesystem::path& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -51,7 +65,7 @@ std::string refusal_of(const std::filesystem::path& there, const older_output& o
 
 output_file::output_file(std::filesystem::path path, std::string_view mark, std::string_view kind,
                          const older_output& older)
-    : path_(behind_links(std::move(path))), written_(path_) {
+    : path_(behind_links(std::move(path))), written_(path_), before_(state_of(path_)) {
   if (path_ == "-") throw error("'-' names no file here: only results go to standard output that way");
   using enum std::filesystem::file_type;
   std::error_code ignored;
@@ -149,6 +163,12 @@ void output_file::commit() {
   stream_.close();
   if (!stream_) lose(std::strerror(errno));
   if (written_ == path_) return;
+  const auto now = state_of(path_);
+  if (now && now != before_) {
+    const std::string place = put_aside();
+    throw lost_file("'" + path_.string() + "' has changed since this run began: the results are in '" +
+                    place + "'");
+  }
   std::error_code failed;
   std::filesystem::rename(written_, path_, failed);
   if (failed) lose(failed.message());

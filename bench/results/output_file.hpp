@@ -3,8 +3,11 @@
 /// output of the same kind if the user asks for that.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -46,7 +49,9 @@ class output_file {
 
   /// Appends. Throws `lost_file` on a full disk.
   void write(std::string_view text);
-  /// Moves the complete file to its place. Throws `lost_file` if that fails.
+  /// Moves the complete file to its place. If another file has come there since the beginning, or the older
+  /// one has changed, moves it to a free name with ".interrupted" at its end. Throws `lost_file` then, and if
+  /// the file cannot be moved.
   void commit();
   /// For a process that ends before the file is complete. Moves the file to its place; if a file is there, to
   /// a free name with ".interrupted" at its end. Returns its name.
@@ -66,6 +71,7 @@ class output_file {
 
   std::filesystem::path path_;
   std::filesystem::path written_;
+  std::optional<std::array<std::int64_t, 5>> before_;  // the state of an older file
   int lock_ = -1;  // on the file being written, unless that is `path_` itself
   std::ofstream stream_;
 };

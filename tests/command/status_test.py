@@ -244,6 +244,26 @@ class OlderFiles(InFolder):
                 self.assertEqual(ended.returncode, status, ended.stderr)
                 self.assertNotEqual((self.folder / name).stat().st_ino, inode)
 
+    def test_that_come_during_the_run(self):
+        """Another program's file stays, with and without an older file there at the beginning."""
+        for older in [[], ["--overwrite"]]:
+            with self.subTest(older=older):
+                if older:
+                    self.assertEqual(self.nearfar(*BENCH, "--output", "r.jsonl").returncode, 0)
+                run = subprocess.Popen([COMMAND, *BENCH[:-4], "--duration", "0.2", "--repetitions", "3", "--output", "r.jsonl", *older],
+                                       cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
+                while not any("partial" in name for name in self.left_behind()):
+                    time.sleep(0.005)
+                (self.folder / "r.jsonl").write_text("of another program\n")
+                said = run.communicate()[1]
+                self.assertEqual(run.returncode, 1, said)
+                self.assertIn("'r.jsonl' has changed since this run began: the results are in 'r.jsonl.interrupted'", said)
+                self.assertEqual((self.folder / "r.jsonl").read_text(), "of another program\n")
+                kept = (self.folder / "r.jsonl.interrupted").read_text().splitlines()
+                self.assertEqual([json.loads(line)["record"] for line in kept], ["provenance", *["sample"] * 3])
+                for path in self.folder.glob("r.jsonl*"):
+                    path.unlink()
+
     def test_a_link_and_an_empty_file(self):
         (self.folder / "empty").touch()
         self.assertEqual(self.nearfar(*BENCH, "--output", "empty").returncode, 0)
