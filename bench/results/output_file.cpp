@@ -37,7 +37,7 @@ std::filesystem::path behind_links(std::filesystem::path path) {
   return path;
 }
 
-/// What changes when a file is written or replaced; nothing if there is no file.
+/// Numbers that change when the file is written or replaced; nothing if there is no file.
 std::optional<std::array<std::int64_t, 5>> state_of(const std::filesystem::path& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) != 0) return std::nullopt;
