@@ -71,6 +71,8 @@ concept waiting_specification =
 /// A specification that knows which operations only observe: `is_observation` says whether a completed
 /// operation, given its result, leaves every state as it is that permits it. An example is a pop that found
 /// nothing. The search takes such an operation as soon as the state permits it, and tries no other order.
+/// A class derived from a specification inherits the function: if the class changes what an operation does,
+/// it must say anew which ones only observe, or hold the specification as a member instead.
 template <typename S>
 concept specification_with_observations = sequential_specification<S> && requires(const operation& what) {
   { S::is_observation(what) } -> std::same_as<bool>;
