@@ -24,12 +24,6 @@ endif()
 
 # ---- documents ---------------------------------------------------------------------------------------------
 
-# Doxygen checks documents and headers, and no link may lead nowhere.
-if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE)
-  add_test(NAME site COMMAND ${PROJECT_SOURCE_DIR}/scripts/site ${CMAKE_CURRENT_BINARY_DIR}/site)
-  set_tests_properties(site PROPERTIES TIMEOUT 300)
-endif()
-
 # Every fragment in the documents, compiled with nothing but what is shown; and what README.md says, from build to check.
 if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE)
   set(includes ${MPI_CXX_INCLUDE_DIRS})
