@@ -1,6 +1,7 @@
 #include "nearfar/checker/checker.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "execution.hpp"
 #include "searches.hpp"
@@ -11,14 +12,15 @@ namespace {
 
 /// Follows a schedule as far as possible, and then lets any process go on.
 template <typename Late>
-std::size_t follow_once(execution& run, const std::vector<step>& schedule, const Late& is_late) {
+std::size_t follow_once(execution& run, const std::vector<step>& schedule, const Late& is_late,
+                        fill_with what = fill_with::poison) {
   std::size_t refused = 0;
   std::vector<int> victims;
   for (const step& next : schedule)
     if (next.delivery == step::crash) victims.push_back(next.rank);
   run.let_crash(victims);
   try {
-    run.restart();
+    run.restart(what);
     for (const step& next : schedule) {
       if (run.found()) break;
       const process who{next.rank, next.delivery};
@@ -40,9 +42,11 @@ std::size_t follow_once(execution& run, const std::vector<step>& schedule, const
 template <typename Late>
 std::size_t follow(execution& run, const std::vector<step>& schedule, const Late& is_late) {
   std::size_t refused = follow_once(run, schedule, is_late);
-  for (std::size_t i = 1; i < execution::different_runs && run.has_poison() && !run.found() && !is_late();
-       ++i)
-    refused = follow_once(run, schedule, is_late);
+  const auto again = [&](fill_with what) {
+    if (run.has_poison() && !run.found() && !is_late()) refused = follow_once(run, schedule, is_late, what);
+  };
+  again(fill_with::results);
+  for (std::size_t i = 1; i < execution::different_runs; ++i) again(fill_with::poison);
   return refused;
 }
 
@@ -93,15 +97,15 @@ void search_as_asked(execution& run, const program& what, const options& how, co
   }
 }
 
-/// To be called after an exhaustive search.
+/// To be called after a search. A search that is not complete may have left out the schedules that reach
+/// more.
 void demand(const program& what, report& of) {
-  if (!of.complete) return;
-  for (const std::string& one : what.demands) {
-    if (of.reached.contains(one)) continue;
-    of.complete = false;
-    of.found = violation{fault::unreached, "no schedule reaches: " + one, {}};
-    return;
-  }
+  if (of.found) return;
+  std::ranges::copy_if(what.demands, std::back_inserter(of.unmet),
+                       [&](const std::string& one) { return !of.reached.contains(one); });
+  if (!of.complete || of.unmet.empty()) return;
+  of.complete = false;
+  of.found = violation{fault::unreached, "no schedule reaches: " + of.unmet.front(), {}};
 }
 
 /// Throws `error` for options or programs that make no sense.

@@ -28,9 +28,14 @@ void execution::let_crash(const std::vector<int>& victims) {
   for (const int rank : victims) is_victim_[static_cast<std::size_t>(rank)] = 1;
 }
 
-void execution::restart() {
+void execution::restart(fill_with what) {
   abandon();
   ++runs_;
+  filling_ = what;
+  results_before_.clear();
+  if (what == fill_with::results)
+    for (const result& one : results_) results_before_[{one.rank, one.number}] = one.value;
+  results_.clear();
   if (shown_ != nullptr) shown_->clear();
   schedule_before_.swap(schedule_);
   asked_before_.swap(asked_);
@@ -61,9 +66,11 @@ void execution::restart() {
   compare_with_run_before();
 }
 
-void execution::repeat() {
+void execution::repeat(fill_with what) {
+  if (what == fill_with::results)
+    for (const result& one : results_) repeated_results_.insert(hash_of(one));
   const std::vector<step> again = schedule_;
-  restart();
+  restart(what);
   for (const step& next : again) {
     if (found_) return;
     take({next.rank, next.delivery}, next.choice);
@@ -74,6 +81,22 @@ std::uint64_t execution::poison() const {
   // Poison that looks like a flag, a rank or "nobody" may hide a fault or show one.
   static constexpr std::array<std::uint64_t, different_runs> all{default_poison, 0, 1, ~std::uint64_t{0}};
   return options_->poison.value_or(all[(runs_ - 1) % all.size()]);
+}
+
+std::uint64_t execution::filling(int number) const {
+  const auto known = results_before_.find({running(), number});
+  return known != results_before_.end() ? known->second : poison();
+}
+
+std::uint64_t execution::hash_of(const result& one) {
+  const auto number = static_cast<std::uint64_t>(one.number);
+  return mixed(mixed(one.place, static_cast<std::uint64_t>(one.rank) << 32 | number), one.value);
+}
+
+bool execution::has_new_results() const {
+  return !options_->poison && std::ranges::any_of(results_, [this](const result& one) {
+    return !repeated_results_.contains(hash_of(one));
+  });
 }
 
 void execution::compare_with_run_before() {
@@ -418,6 +441,10 @@ touched execution::deliver(int origin, rma& one) {
   one.delivered = true;
   one.comes_again = done.wrote && options_->conflict == conflicts::enacted;
   note_writer(one);
+  if (one.what.result != nullptr) {
+    const std::uint64_t place = mixed(one.site.line(), one.site.column());
+    results_.push_back({.rank = origin, .number = one.number, .place = place, .value = one.old});
+  }
   return done.values;
 }
 

@@ -11,6 +11,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "critical_section.hpp"
@@ -54,6 +56,7 @@ struct event {
 struct rma {
   engine::operation what;
   int number = 0;
+  std::uint64_t filling = 0;  // in the result's buffer until the operation is complete
   bool delivered = false;
   bool comes_again = false;   // delivered, and written once more before its flush returns
   version_number access = 0;  // its number among those of the word, once delivered
@@ -64,6 +67,13 @@ struct rma {
   event_set past;            // the origin's at issue; includes the delivery once delivered
   int issued_after = -1;
   std::source_location site;
+};
+
+/// The content of a result's buffer until the operation is complete. A program that uses it so early may
+/// decide the same by poison as by a right result, or the same by the right result as by a wrong one.
+enum class fill_with : std::uint8_t {
+  poison,   ///< a value that consecutive runs change
+  results,  ///< the result that the same operation had in the run before
 };
 
 enum class where : std::uint8_t { at_step, in_flush, at_barrier, ended, crashed };
@@ -102,11 +112,14 @@ class execution final : public engine::substrate, public monitor, public shared_
 
   /// Starts the program anew and runs it up to each rank's first step. While the steps equal those of the run
   /// before, each rank has to ask for the same as in that run. A difference is a fault.
-  void restart();
+  void restart(fill_with what = fill_with::poison);
   /// Takes all steps of this run again.
-  void repeat();
+  void repeat(fill_with what);
   /// Whether the result of some operation has been poison.
   [[nodiscard]] bool has_poison() const noexcept { return has_poison_; }
+  /// Whether some operation had a result that it did not have in any run that was repeated with
+  /// `fill_with::results`.
+  [[nodiscard]] bool has_new_results() const;
   /// This number of consecutive runs have different poison.
   static constexpr std::size_t different_runs = 4;
 
@@ -216,7 +229,7 @@ class execution final : public engine::substrate, public monitor, public shared_
   void leave_to_share() override;
   void call(std::uint64_t object, int method, value_list arguments) override;
   void returned(value_list result) override;
-  void reach(std::string_view what) override { reached_.emplace(what); }
+  void reach(std::string_view what) override;
   void expect_complete(const char* function) override;
 
   // shared_memory::users
@@ -229,6 +242,7 @@ class execution final : public engine::substrate, public monitor, public shared_
   [[nodiscard]] const options& how() const noexcept { return *options_; }
   [[nodiscard]] shared_memory& words() noexcept { return words_; }
   [[nodiscard]] critical_section& section() noexcept { return section_; }
+  void note_reached(std::string_view what) { reached_.emplace(what); }
   [[nodiscard]] history& past_operations() noexcept { return history_; }
   /// The rank that last woke the sleepers of a word, as text for reports.
   [[nodiscard]] std::string last_waker_text(const std::uint64_t* word) const;
@@ -282,6 +296,8 @@ class execution final : public engine::substrate, public monitor, public shared_
   void complete_at(int target);
   /// The poison of this run.
   [[nodiscard]] std::uint64_t poison() const;
+  /// The content of the result's buffer until the running rank's operation with this number is complete.
+  [[nodiscard]] std::uint64_t filling(int number) const;
 
   /// The running rank drives progress.
   void note_in_library() {
@@ -357,6 +373,17 @@ class execution final : public engine::substrate, public monitor, public shared_
   std::optional<std::string> why_undecided_;
   std::uint64_t runs_ = 0;
   bool has_poison_ = false;
+  fill_with filling_ = fill_with::poison;
+  struct result {
+    int rank = 0;
+    int number = 0;
+    std::uint64_t place = 0;  // in the source, hashed
+    std::uint64_t value = 0;
+  };
+  [[nodiscard]] static std::uint64_t hash_of(const result& one);
+  std::vector<result> results_;  // of the operations that were delivered in this run
+  std::map<std::pair<int, int>, std::uint64_t> results_before_;  // of a rank's operation with this number
+  std::unordered_set<std::uint64_t> repeated_results_;           // hashed
   bool is_as_before_ = false;
   std::vector<step> schedule_before_;
   std::uint64_t asked_so_far_ = 0;    // hash of all requests of all ranks

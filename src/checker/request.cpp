@@ -426,7 +426,7 @@ touched section_entry::take(int /*choice*/) {
 
 void section_entry::note_event() const {
   if (how_ == holding::shared && run().section().shares_with_another(rank(), run().state(rank()).past))
-    run().reach(shared_by_two);
+    run().note_reached(shared_by_two);
 }
 
 touched section_exit::take(int /*choice*/) {

@@ -74,8 +74,9 @@ void requests::issue(const engine::operation& what) {
 
 void requests::issue_word(const engine::operation& what, std::uint64_t writer) {
   rank_state& me = run_->self();
+  const std::uint64_t filling = run_->filling(me.issued + 1);
   if (what.result != nullptr) {
-    write_word(what.result, run_->poison(), width_of(what));
+    write_word(what.result, filling, width_of(what));
     run_->has_poison_ = true;
   }
   if (what.writers != nullptr) *what.writers = execution::writer_to_come;
@@ -83,6 +84,7 @@ void requests::issue_word(const engine::operation& what, std::uint64_t writer) {
   run_->note_asked(mixed(word, hash_of_operands(what)));
   me.outstanding.push_back({.what = what,
                             .number = ++me.issued,
+                            .filling = filling,
                             .writer = writer,
                             .seen = me.seen,
                             .past = me.past,
@@ -465,6 +467,12 @@ void execution::note_asked(std::uint64_t what) {
   asked_so_far_ += asked;
 }
 
+void execution::reach(std::string_view what) {
+  if (is_unwound()) return;
+  note_asked(std::hash<std::string_view>{}(what));  // so that poison reaches nothing unseen
+  note_reached(what);
+}
+
 void execution::check_operands(const engine::operation& what) {
   if (what.operand == default_poison || what.expected == default_poison)
     report(fault::poison, "rank " + std::to_string(running()) + " passes to " + std::string(name(what.what)) +
@@ -502,7 +510,7 @@ void execution::complete(rank_state& of, const rma& one) {
     return;
   }
   // Another value in the place of the poison may be a variable of a later call.
-  if (read_word(what.result, width_of(what)) != low_bytes_of(poison(), width_of(what))) {
+  if (read_word(what.result, width_of(what)) != low_bytes_of(one.filling, width_of(what))) {
     report(fault::origin, "the result of " + std::string(name(what.what)) + " to " + word_text(what.word) +
                               " was changed before its flush");
     return;

@@ -46,14 +46,16 @@ inline void note_how_it_ended(const execution& run, report& result) {
   if (result.undecided++ == 0) result.why_undecided = *run.why_undecided();
 }
 
-/// Takes the steps of a run that has come to its end again, with other poison: the first one of a search
-/// thoroughly, later ones now and then, until `is_late()`. A fault that this finds is the run's.
+/// Takes the steps of a run that has come to its end again, until `is_late()`: with its results where an
+/// operation has a new one, and with other poison. The latter happens thoroughly for the first run of a
+/// search, now and then for later ones. A fault that a repeat finds is the run's.
 template <typename Late>
 void repeat_now_and_then(execution& run, std::uint64_t number, const Late& is_late) {
   constexpr std::uint64_t interval = 32;
   std::size_t times = number % interval == 0 ? 1 : 0;
   if (number == 1) times = execution::different_runs - 1;
-  for (std::size_t i = 0; i < times && !run.found() && !is_late(); ++i) run.repeat();
+  for (std::size_t i = 0; i < times && !run.found() && !is_late(); ++i) run.repeat(fill_with::poison);
+  if (!run.found() && !is_late() && run.has_new_results()) run.repeat(fill_with::results);
 }
 
 void search_exhaustively(execution& run, const program& what, const options& how, const budget& within,

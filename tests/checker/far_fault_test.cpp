@@ -172,6 +172,43 @@ TEST(faults, poison_in_an_expression_or_a_decision) {
     }
 }
 
+// No fixed poison equals every value that a program compares with: what an early look hides must not depend
+// on it.
+TEST(faults, poison_that_hides_in_a_comparison_with_any_value) {
+  const auto swaps = [](word wanted, bool complete) {
+    return program_of(2, [=](scene& s) {
+      word old = 0;
+      s.far.swap(1, &words::a, constants[static_cast<std::size_t>(s.rank()) + 2], old);
+      if (complete) s.far.flush(1);
+      if (old == wanted) return (void)s.cells.z.load(relaxed);  // without the flush
+      s.far.flush(1);
+      (void)s.cells.x.load(relaxed);
+    });
+  };
+  for (const auto mode : all_modes) {
+    const options how = by(near_model::sequential, mode);
+    for (const word wanted : {two, three}) {  // in the second swap only
+      EXPECT_TRUE(finds(swaps(wanted, false), how, fault::poison, "was not complete"));
+      EXPECT_TRUE(is_right(swaps(wanted, true), how));
+    }
+  }
+}
+
+TEST(faults, poison_that_decides_what_is_reached) {
+  program what = program_of(2, {});
+  what.body = [](engine::world& w, monitor& watch) {
+    outcome none;
+    scene s(w, watch, none);
+    if (s.rank() != 0) return;
+    word got = 7;
+    s.far.get(1, &words::a, got);
+    if (got == 1) watch.reach("the branch that no right value takes");
+    s.far.flush(1);
+  };
+  what.demands = {"the branch that no right value takes"};
+  EXPECT_TRUE(finds(what, sequential, fault::poison, "was not complete"));
+}
+
 TEST(faults, poison_in_what_a_rank_waits_for) {
   const auto waits = [](bool complete) {
     return [complete](scene& s) {
