@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "nearfar/checker/lock_program.hpp"
 #include "nearfar/lock/mcs_lock.hpp"
@@ -75,6 +76,24 @@ TEST(attempts, that_never_succeed_are_no_proof) {
   EXPECT_EQ(result.found->what, fault::unreached);
 }
 
+TEST(attempts, that_wait_for_the_lock_are_no_attempts) {
+  struct patient_lock : mcs_lock<world> {
+    using mcs_lock::mcs_lock;
+    [[nodiscard]] bool try_lock() {
+      lock();
+      return true;
+    }
+  };
+  const auto make = [](world& w) { return std::make_unique<patient_lock>(w); };
+  const report result = checked(make);
+  ASSERT_TRUE(result.found);
+  EXPECT_EQ(result.found->what, fault::unreached);
+  EXPECT_EQ(result.unmet, std::vector{std::string(failed_attempt)});
+  const report drawn = checked(make, search::random);
+  EXPECT_FALSE(drawn.found);
+  EXPECT_EQ(drawn.unmet, std::vector{std::string(failed_attempt)});
+}
+
 TEST(attempts, of_a_lock_without_any_are_found_by_every_search) {
   for (const search tier : {search::exhaustive, search::random}) {
     const report result = checked(
@@ -117,6 +136,41 @@ TEST(letters_of_scripts, come_true) {
     EXPECT_FALSE(result.found) << letter << ": " << result.found->text;
     EXPECT_TRUE(result.reached.contains(acquired_as(letter))) << letter;
   }
+}
+
+/// A lock whose attempts wait.
+struct patient_rw_lock : rw_spin_lock<world> {
+  using rw_spin_lock::rw_spin_lock;
+  [[nodiscard]] bool try_lock() {
+    lock();
+    return true;
+  }
+  [[nodiscard]] bool try_lock_shared() {
+    lock_shared();
+    return true;
+  }
+  [[nodiscard]] bool try_lock_until(std::chrono::nanoseconds /*deadline*/) { return try_lock(); }
+  [[nodiscard]] bool try_lock_shared_until(std::chrono::nanoseconds /*deadline*/) {
+    return try_lock_shared();
+  }
+};
+
+TEST(letters_of_scripts, fail_in_some_schedule) {
+  const auto fault_with = [](auto make, char letter, const rw_script& other) {
+    const program what =
+        rw_program(topology_spec::parse("node:1").place(2), {rw_script{letter}, other}, make);
+    const report result = check(what, {});
+    return result.found ? result.found->text : std::string();
+  };
+  const auto right = [](world& w) { return std::make_unique<rw_spin_lock<world>>(w, 0); };
+  const auto patient = [](world& w) { return std::make_unique<patient_rw_lock>(w, 0); };
+  for (const char letter : std::string("WRTtAa"))
+    for (const rw_script other : {"w", "r"}) {
+      EXPECT_EQ(fault_with(right, letter, other), "") << letter << ' ' << other;
+      const bool excludes_it = other == "w" || std::string("WTA").find(letter) != std::string::npos;
+      EXPECT_EQ(fault_with(patient, letter, other).find(failed_as(letter)) != std::string::npos, excludes_it)
+          << letter << ' ' << other;
+    }
 }
 
 TEST(letters_of_scripts, that_come_true_in_no_schedule_are_found) {

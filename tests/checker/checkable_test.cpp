@@ -254,7 +254,7 @@ TEST(checkable, may_wait_for_what_no_rank_brings) {
     expect_waits(checked_kind::channel, name, "send 1, send 2 | try_receive");
     expect_waits(checked_kind::channel, name, "send 1, send 2 |", true);
   }
-  expect_waits(checked_kind::channel, "rendezvous", "send 1 | send 2 | receive");
+  expect_waits(checked_kind::channel, "rendezvous", "send 1 | send 2 | receive", true);
   expect_waits(checked_kind::channel, "rendezvous", "send 1 | receive | try_receive");
 }
 

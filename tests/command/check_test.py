@@ -518,6 +518,21 @@ class Plans(Check):
         self.assertGreater(found["executions"], found["waiting"])
         self.assertEqual((found["early_wakes"], found["blocked"]), (0, 0))
 
+    def test_a_plan_that_never_comes_to_its_end(self):
+        plan = ["--queues", "ticket_queue", "--capacity", "1", "--plan", "push 1, pop, push 2, push 3, push 4; | pop"]
+        ended = self.check(*plan)
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertIn("unreached: no schedule reaches: every operation of the plan returns", ended.stdout)
+        self.assertNotRegex(ended.stdout, "(?m)^ +step +rank")
+        drawn = self.check(*plan, "--tier", "random", "--executions", "5")
+        self.assertEqual(drawn.returncode, 3, drawn.stdout + drawn.stderr)
+        self.assertIn("nothing found, but no schedule reached: every operation of the plan returns", drawn.stdout)
+        self.assertIn("Give more --executions", drawn.stdout)
+        told = self.check(*plan, "--tier", "random", "--executions", "5", "--json")
+        self.assertEqual(told.returncode, 3, told.stderr)
+        found = next(one for one in records(told.stdout) if one["record"] == "result")
+        self.assertEqual(found["unmet"], ["every operation of the plan returns"])
+
     def test_ranks_that_wake_early(self):
         bounds = ["--channels", "parking", "--plan", "receive | send 1"]
         counts = []
@@ -534,6 +549,7 @@ class Plans(Check):
         self.assert_refused("--maps", "map", "--plan", "find 1 | erase 1", saying="add 'insert 1 10'")
         self.assert_refused("--channels", "ring", "--plan", "|", saying="add 'send 1'")
         self.assert_refused("--channels", "rendezvous", "--ranks", "1", saying="give --ranks 2")
+        self.assert_refused("--channels", "rendezvous", "--plan", "send 1, receive |", saying="a rank cannot meet itself")
 
     def test_all_leave_out_what_cannot_carry_out_the_plan(self):
         plan = ["--queues", "all", "--executions", "5", "--plan", "push 1 | try_pop"]

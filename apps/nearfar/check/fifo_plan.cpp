@@ -144,7 +144,7 @@ std::string blocked_ranks(const object_plan& plan, const fifo_words& words, std:
   }
   if (!some_wait) return "";
   return fmt::format(
-      "every rank that has operations waits for a {} first, which nobody has brought: let one "
+      "every rank waits for a {} before it brings one, so that none ever comes: let one rank "
       "begin with '{} 1', or write '{} 1;' before all",
       words.value, words.push, words.push);
 }
@@ -191,8 +191,9 @@ std::string empty_plan(const object_plan& plan, const fifo_roles& roles, const f
         words.kind, words.pushes, words.value, example(roles, words, true));
   if (room == 0 && !may_meet(plan))
     return fmt::format(
-        "nobody {} while another rank {}, and two attempts never meet: let one of them wait, as "
-        "in {}",
+        "nobody {} while another rank {}: a rank cannot meet itself, and two attempts never meet; write a "
+        "plan "
+        "such as {}",
         words.pushes, words.pops, example(roles, words, false));
   return "";
 }

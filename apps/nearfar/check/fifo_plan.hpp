@@ -79,7 +79,8 @@ template <typename Make, typename CarryOut>
         return brought;
       },
       empty);
-  result.demands.emplace_back(comes_out);
+  // First, since it is the better explanation where neither is reached.
+  result.demands.insert(result.demands.begin(), std::string(comes_out));
   return result;
 }
 

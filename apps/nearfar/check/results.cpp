@@ -70,6 +70,7 @@ void check_results::add(const checked& one) {
   if (one.is_undecided && one.result.undecided != 0 && why_undecided_.empty())
     why_undecided_ = one.result.why_undecided;
   is_undecided_ = is_undecided_ || one.is_undecided;
+  is_unmet_ = is_unmet_ || one.is_unmet;
   ++searches_;
   if (one.is_incomplete) ++incomplete_;
 }
@@ -145,7 +146,11 @@ int check_results::finish() {
     fmt::print("\nIncomplete: limits ended {} of {} searches before all schedules were explored.\n",
                incomplete_, searches_);
   if (!violations_.empty()) return failure;
-  return is_undecided_ || is_incomplete ? incomplete : success;
+  if (is_unmet_ && !prints_json_)
+    fmt::print(
+        "\nUnreached: random schedules did not reach all that the check demands, so that they prove little.\n"
+        "Give more --executions, or let an exhaustive search say whether any schedule reaches it.\n");
+  return is_undecided_ || is_incomplete || is_unmet_ ? incomplete : success;
 }
 
 }  // namespace nearfar::command

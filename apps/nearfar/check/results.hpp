@@ -56,6 +56,7 @@ class check_results {
   std::vector<checked> violations_;
   bool is_undecided_ = false;
   bool is_cut_off_ = false;
+  bool is_unmet_ = false;
   bool needs_completeness_ = true;
   std::size_t searches_ = 0;
   std::size_t incomplete_ = 0;  // of those

@@ -33,6 +33,7 @@ nlohmann::ordered_json record_of(const checked& one) {
   record["sound"] = !is_unsound(one);
   record["undecided"] = one.is_undecided;
   record["undecided_histories"] = one.result.undecided;
+  record["unmet"] = one.result.unmet;
   record["time_ns"] = one.result.time.count();
   record["violation"] = nullptr;
   if (const auto& found = one.result.found)
@@ -60,7 +61,9 @@ checked run_check(const check_case& of, const checkable& object, const check_lim
     done.result.complete = false;
   }
   done.is_undecided = done.is_cut_off || (!done.result.found && done.result.undecided != 0);
-  done.is_incomplete = !done.result.found && !done.is_undecided && !done.result.complete && !drew_all(done);
+  const bool has_no_answer = !done.result.found && !done.is_undecided && !done.result.complete;
+  done.is_incomplete = has_no_answer && !drew_all(done);
+  done.is_unmet = has_no_answer && drew_all(done) && !done.result.unmet.empty();
   if (done.result.found) {
     shown.show(fmt::format("{}: looking for a shorter schedule", label));
     // The time that the search has left.
@@ -83,6 +86,8 @@ std::string result_text(const checked& one, const check_case& common) {
   std::string text = "nothing found";
   if (one.result.complete)
     text += ", complete";
+  else if (one.is_unmet)
+    text += fmt::format(", but no schedule reached: {}", one.result.unmet.front());
   else if (one.is_incomplete)
     text += " before the limit";
   if (one.result.blocked != 0) text += fmt::format("; {} end blocked by a crash", one.result.blocked);

@@ -35,6 +35,8 @@ struct checked {
   bool is_undecided = false;
   /// A limit ended the search before it had found anything or was through.
   bool is_incomplete = false;
+  /// None of its random schedules reached what the program demands.
+  bool is_unmet = false;
 };
 
 /// Searches, with a count on stderr now and then. A violation comes back as short as possible.

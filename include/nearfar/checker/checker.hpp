@@ -149,8 +149,8 @@ struct program {
   /// with their memory, nothing else changes. Of schedules that differ only so, the exhaustive search
   /// explores one. A program that lists ranks that are not alike hides faults.
   std::vector<std::vector<int>> alike{};
-  /// Events that some schedule has to reach: a program proves nothing if nothing happens in it. If an
-  /// exhaustive search ends without reaching one of them, this is a fault.
+  /// Events that some schedule has to reach: a program proves nothing if nothing happens in it. If a complete
+  /// search reaches one of them in no schedule, this is a fault. Other searches say so (`report::unmet`).
   std::vector<std::string> demands{};
   /// Whether the living have to go on when others have crashed; if not, those that wait for one are blocked,
   /// which is counted and no fault.
@@ -278,6 +278,7 @@ struct report {
   std::chrono::nanoseconds time{};
   std::optional<violation> found;
   std::set<std::string> reached;       ///< of what programs say that they reach
+  std::vector<std::string> unmet{};    ///< of `program::demands`, if no other fault was found
   std::set<std::uint64_t> traces;      ///< by hash, if kept
   std::set<std::uint64_t> end_states;  ///< by hash, if kept
 };

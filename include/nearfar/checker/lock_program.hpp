@@ -25,6 +25,8 @@ enum class attempts : std::uint8_t {
 
 /// Reached when a rank acquires by `try_lock`.
 inline constexpr std::string_view acquired_by_attempt = "an attempt acquires the lock";
+/// Reached when `try_lock` returns without the lock.
+inline constexpr std::string_view failed_attempt = "an attempt finds the lock taken, and returns without it";
 
 namespace detail {
 
@@ -35,18 +37,27 @@ template <typename Lock>
   if constexpr (requires { lock.try_lock(); }) {
     const bool is_held = lock.try_lock();
     watch.expect_complete("try_lock()");
-    if (is_held) watch.reach(acquired_by_attempt);
+    watch.reach(is_held ? acquired_by_attempt : failed_attempt);
     return is_held;
   } else {
     throw misuse("a program tries a lock that has no try_lock");
   }
 }
 
+/// The events that some schedule has to reach if this number of ranks acquires so.
+[[nodiscard]] inline std::vector<std::string> demands_of(attempts by, int ranks) {
+  std::vector<std::string> all;
+  if (by == attempts::try_first) all.emplace_back(acquired_by_attempt);
+  if (by == attempts::try_first && ranks > 1) all.emplace_back(failed_attempt);
+  return all;
+}
+
 }  // namespace detail
 
 /// Each rank makes the lock by `make(world)` (a pointer-like to something with `lock` and `unlock`), then
-/// acquires and releases it `acquisitions` times. Where they try first some schedule must have an attempt
-/// that acquires; a rank throws `misuse` if the lock has no `try_lock`.
+/// acquires and releases it `acquisitions` times. Where they try first, some schedule must have an attempt
+/// that acquires, and with two ranks or more some schedule one that fails; a rank throws `misuse` if the lock
+/// has no `try_lock`.
 template <typename Make>
 [[nodiscard]] program lock_program(const locality& where, int acquisitions, Make make,
                                    bypass_bound bypass = bypass_bound::none, int max_local_passes = 0,
@@ -67,8 +78,7 @@ template <typename Make>
               },
           .bypass = bypass,
           .max_local_passes = max_local_passes,
-          .demands = by == attempts::try_first ? std::vector{std::string(acquired_by_attempt)}
-                                               : std::vector<std::string>{}};
+          .demands = detail::demands_of(by, where.size())};
 }
 
 /// The operations of one rank on a reader-writer lock, one after the other, a letter for each:
@@ -85,6 +95,11 @@ using rw_script = std::string;
 /// upgrade.
 [[nodiscard]] inline std::string acquired_as(char letter) {
   return std::string("a rank acquires as '") + letter + "' says";
+}
+
+/// Reached when the attempt of such a letter returns without the lock.
+[[nodiscard]] inline std::string failed_as(char letter) {
+  return std::string("an attempt as '") + letter + "' says fails while another rank holds the lock";
 }
 
 namespace detail {
@@ -174,7 +189,7 @@ class rw_acquisitions {
   }
   [[nodiscard]] bool has_come(bool came, const char* function, char letter) {
     watch_->expect_complete(function);
-    if (came) watch_->reach(acquired_as(letter));
+    watch_->reach(came ? acquired_as(letter) : failed_as(letter));
     return came;
   }
   void write() {
@@ -224,6 +239,22 @@ class rw_acquisitions {
   monitor* watch_;
 };
 
+/// The letters of other ranks that keep the lock from the attempt of this one; none if it attempts nothing.
+[[nodiscard]] constexpr std::string_view excludes(char letter) {
+  switch (letter) {
+    case 'A':
+    case 'W':
+    case 'T':
+      return "wrAaWRTtdu";
+    case 'a':
+    case 'R':
+    case 't':
+      return "wAWTd";
+    default:
+      return "";
+  }
+}
+
 /// The events that some schedule has to reach if ranks follow these scripts.
 [[nodiscard]] inline std::vector<std::string> demands_of(const std::vector<rw_script>& scripts) {
   constexpr std::string_view always{"wr"};  // which no lock can refuse
@@ -236,8 +267,14 @@ class rw_acquisitions {
   std::set<std::string> all;
   if (readers + (has_both ? 1 : 0) > 1) all.emplace(shared_by_two);
   for (const rw_script& one : scripts)
-    for (const char letter : one)
+    for (const char letter : one) {
       if (always.find(letter) == std::string_view::npos) all.insert(acquired_as(letter));
+      const std::string_view excluding = excludes(letter);
+      if (std::any_of(scripts.begin(), scripts.end(), [&](const rw_script& other) {
+            return &other != &one && other.find_first_of(excluding) != rw_script::npos;
+          }))
+        all.insert(failed_as(letter));
+    }
   return {all.begin(), all.end()};
 }
 
@@ -245,7 +282,9 @@ class rw_acquisitions {
 
 /// Each rank makes the lock by `make(world)` (a pointer-like to a *SharedLockable*), then does what its
 /// script says. Some schedule must have two readers inside if two ranks can read at once, and each letter
-/// beside w and r must come true in one (`acquired_as`). Throws `misuse` unless each rank has one script.
+/// beside w and r must come true in one (`acquired_as`). If another rank can keep the lock from an attempt,
+/// the attempt must fail in one (`failed_as`; u may wait instead). Throws `misuse` unless each rank has one
+/// script.
 template <typename Make>
 [[nodiscard]] program rw_program(const locality& where, std::vector<rw_script> scripts, Make make,
                                  const overtaking_limits& overtaking = {}) {

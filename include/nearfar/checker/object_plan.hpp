@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,10 +38,14 @@ struct nothing_afterwards {
   void operator()(engine::world& /*w*/, const Perform& /*perform*/) const {}
 };
 
+/// Reached when every rank has carried out its part of the plan.
+inline constexpr std::string_view all_return = "every operation of the plan returns";
+
 /// Each rank makes the object by `make(world)` (a pointer-like), and carries out its part. `carry_out(object,
 /// operation, monitor)` calls one operation, and returns its result as the specification has it. Then, when
 /// all are done, each rank runs `afterwards(world, perform)`, which may `perform(operation)` and look at its
-/// result. All of it is history, to be judged; `names` are those of the operations.
+/// result. All of it is history, to be judged; `names` are those of the operations. In some schedule every
+/// operation of the plan must return (`all_return`).
 template <typename Make, typename CarryOut, typename Afterwards = nothing_afterwards>
 [[nodiscard]] program plan_program(const locality& where, object_plan plan, operation_names names, Make make,
                                    CarryOut carry_out, Afterwards afterwards = {}) {
@@ -62,9 +67,11 @@ template <typename Make, typename CarryOut, typename Afterwards = nothing_afterw
                 for (const planned_operation& one : plan.of_ranks[static_cast<std::size_t>(w.rank())])
                   perform(one);
                 w.barrier();
+                watch.reach(all_return);
                 afterwards(w, perform);
                 w.barrier();
               },
+          .demands = {std::string(all_return)},
           .names = names};
 }
 
