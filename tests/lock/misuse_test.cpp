@@ -280,6 +280,30 @@ TEST(misused_memory, is_used_after_its_world) {
   EXPECT_THROW(static_cast<void>(far.read_direct(0, &words::word)), nearfar::destroyed_while_in_use);
 }
 
+TEST(misused_memory, signals_after_its_world) {
+  threads::team alone(1, {});
+  auto w = std::make_unique<world>(alone, 0);
+  world::signal_channel signals(*w);
+  EXPECT_THROW(delete w.release(), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(signals.signal(0), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(signals.await_signal(0), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(static_cast<void>(signals.await_signal_until(std::chrono::nanoseconds(0), 0)),
+               nearfar::destroyed_while_in_use);
+}
+
+TEST(misused_containers, map_is_used_after_its_world) {
+  threads::team alone(1, {});
+  auto w = std::make_unique<world>(alone, 0);
+  nearfar::distributed_map<world, std::uint64_t, std::uint64_t> map(*w, {.cells = 8});
+  ASSERT_EQ(map.insert(1, 10), nearfar::insert_result::inserted);
+  EXPECT_THROW(delete w.release(), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(static_cast<void>(map.find(1)), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(static_cast<void>(map.insert(2, 20)), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(static_cast<void>(map.size()), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(map.for_each([](std::uint64_t, std::uint64_t) {}), nearfar::destroyed_while_in_use);
+  EXPECT_EQ(map.capacity(), 8U);
+}
+
 #endif  // NEARFAR_CHECKED
 
 /// Expects an error on all ranks when rank 1 makes one thing and the others another.

@@ -260,15 +260,6 @@ template <typename W>
   return rank == any_rank ? rank : checked_rank(w, rank);
 }
 
-namespace detail {
-
-/// Whether objects that live in the world can ask whether it has ended: they throw in checked builds. Worlds
-/// of hardware can.
-template <typename W>
-concept tells_its_end = requires(const W& w) { w.lifetime()->expect_world(); };
-
-}  // namespace detail
-
 /// A world whose transport has locks of its own, which `mpi_win_lock` and `mpi_rw_lock` turn into locks. One
 /// rank holds an epoch after `begin`, or any number of ranks share it after `begin_shared`; each ends it by
 /// `end`.

@@ -15,35 +15,10 @@
 #include "nearfar/core/backoff.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
+#include "nearfar/core/lifetime.hpp"
 #include "nearfar/core/world.hpp"
 
 namespace nearfar {
-
-namespace detail {
-
-/// Whether a lock's world has ended, for worlds that can tell. The size is the same in checked and other
-/// builds.
-template <typename W>
-class life_of {
- public:
-  explicit life_of(const W& /*w*/) {}
-  void expect_world() const noexcept {}
-  [[nodiscard]] bool has_ended() const noexcept { return false; }
-};
-template <tells_its_end W>
-class life_of<W> {
- public:
-  explicit life_of(const W& w) : lifetime_(w.lifetime()) {}
-  void expect_world() const {
-    if constexpr (checked_build) lifetime_->expect_world();
-  }
-  [[nodiscard]] bool has_ended() const noexcept { return lifetime_->world_has_ended(); }
-
- private:
-  decltype(std::declval<const W&>().lifetime()) lifetime_;
-};
-
-}  // namespace detail
 
 /// How the last acquisition got the lock. In all cases but the first the rank had to wait; contention is
 /// their share.

@@ -50,6 +50,7 @@
 #include "nearfar/core/agreement.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
+#include "nearfar/core/lifetime.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/concurrency.hpp"
 #include "nearfar/map/far_chains.hpp"
@@ -230,6 +231,7 @@ class distributed_map {
   /// Calls `visit(key, value)` for the entries in this rank's memory. `visit` may use the map.
   template <std::invocable<const K&, const V&> Visit>
   void for_each(Visit visit) {
+    life_.expect_world();
     // Reads all that one guard covers before visiting any of it.
     const std::size_t at_once = scope == guard_scope::volume ? buckets_ : 1;
     std::vector<entry> there;
@@ -246,14 +248,13 @@ class distributed_map {
   /// Collective. Number of entries in the memory of all ranks, without those whose inserts or erases have not
   /// returned.
   [[nodiscard]] std::size_t size() {
+    life_.expect_world();
     std::int64_t sum = 0;
     for (const std::int64_t of_rank : world_->gather_to_all(mine_)) sum += of_rank;
     return static_cast<std::size_t>(sum);
   }
   /// The most entries that the map can hold.
-  [[nodiscard]] std::size_t capacity() const noexcept {
-    return cells_ * static_cast<std::size_t>(world_->size());
-  }
+  [[nodiscard]] std::size_t capacity() const noexcept { return cells_ * ranks_; }
   /// The rank in whose memory an entry with this key is, or would be.
   [[nodiscard]] int owner(const K& key) const { return chain_of(key).rank; }
 
@@ -270,6 +271,8 @@ class distributed_map {
   }
   distributed_map(W& w, const map_capacity& of, Hash hash, Equal equal, detail::checked_arguments /*tag*/)
       : world_(&w),
+        life_(w),
+        ranks_(static_cast<std::size_t>(w.size())),
         cells_(of.cells),
         buckets_(of.buckets),
         hash_(std::move(hash)),
@@ -281,8 +284,7 @@ class distributed_map {
   [[nodiscard]] detail::chain chain_of(const K& key) const {
     auto hash = static_cast<std::uint64_t>(hash_(key));
     if constexpr (!requires { typename Hash::is_avalanching; }) hash = detail::mixed_bits(hash);
-    const auto ranks = static_cast<std::uint64_t>(world_->size());
-    return {static_cast<int>(((hash >> 32U) * ranks) >> 32U),
+    return {static_cast<int>(((hash >> 32U) * ranks_) >> 32U),
             static_cast<std::size_t>(((hash & 0xffffffffU) * buckets_) >> 32U)};
   }
   [[nodiscard]] detail::has_key<K, V, Equal> is(const K& key) const { return {equal_, key}; }
@@ -299,7 +301,7 @@ class distributed_map {
       for (std::size_t i = 0; i < keys.size(); ++i)
         run(chain_of(keys[i]), std::span<const std::size_t>(&i, 1));
     } else {
-      const std::size_t parts = scope == guard_scope::volume ? static_cast<std::size_t>(world_->size()) : 1;
+      const std::size_t parts = scope == guard_scope::volume ? ranks_ : 1;
       std::vector<std::vector<std::size_t>> batches(parts);
       for (std::size_t i = 0; i < keys.size(); ++i)
         batches[parts == 1 ? 0 : static_cast<std::size_t>(chain_of(keys[i]).rank)].push_back(i);
@@ -309,6 +311,8 @@ class distributed_map {
   }
 
   W* world_;
+  detail::life_of<W> life_;
+  std::size_t ranks_;
   std::size_t cells_;
   std::size_t buckets_;
   Hash hash_;

@@ -23,6 +23,7 @@
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/core/layout.hpp"
+#include "nearfar/core/lifetime.hpp"
 #include "nearfar/core/maybe_torn.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/memory/atomic_cell.hpp"

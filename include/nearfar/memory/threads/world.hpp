@@ -24,6 +24,7 @@
 #include "nearfar/core/agreement.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
+#include "nearfar/core/lifetime.hpp"
 #include "nearfar/core/maybe_torn.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/memory/atomic_cell.hpp"
@@ -302,7 +303,10 @@ class world::signal_channel {
   ~signal_channel() = default;
 
   /// Wakes `rank` (1).
-  void signal(int rank) { mailbox(rank, world_->rank()).fetch_add(1, std::memory_order_release); }
+  void signal(int rank) {
+    if constexpr (checked_build) memory_.expect_world();
+    mailbox(rank, world_->rank()).fetch_add(1, std::memory_order_release);
+  }
 
   /// Waits for a signal from `rank`, or from any rank if it is `any_rank`; pairs with (1).
   void await_signal(int rank) { static_cast<void>(take_signal(rank, wait_for_ever{})); }
@@ -325,6 +329,7 @@ class world::signal_channel {
 
   template <typename Until>
   bool take_signal(int rank, Until until) {
+    if constexpr (checked_build) memory_.expect_world();
     const awaited what{"a signal", rank};
     if (rank != any_rank) {
       const counter& sent = mailbox(world_->rank(), checked_rank(*world_, rank));
