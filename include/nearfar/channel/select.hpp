@@ -316,9 +316,11 @@ template <typename Memory, typename Random>
 [[nodiscard]] inline std::minstd_rand& selection_order() {
   static std::atomic<std::uint32_t> threads = 0;
   thread_local std::minstd_rand random = [] {
-    // Neighbouring seeds differ in few bits; the seed sequence spreads them.
-    std::seed_seq seed{threads++};
-    return std::minstd_rand(seed);
+    // Neighbouring seeds differ in few bits, and the first numbers of the generator would, too.
+    std::minstd_rand own(threads++ + 1);  // 0 would be the same as 1
+    constexpr unsigned until_bits_are_spread = 8;
+    own.discard(until_bits_are_spread);
+    return own;
   }();
   return random;
 }
