@@ -272,11 +272,12 @@ class BadInput(Loops):
         self.assert_refused("triad", "--pin", "99", saying="99")
 
     def test_fewer_threads_than_asked_for(self):
-        ended = nearfar("bench", "triad", *SMALL, "--threads", "2", OMP_THREAD_LIMIT="1")
+        ended = nearfar("bench", "triad", *SMALL, "--threads", "1,2", OMP_THREAD_LIMIT="1")
         if "built without OpenMP" in ended.stderr:  # then all loops run on one thread, and the output says so
             return
         self.assertEqual(ended.returncode, 2)
         self.assertIn("OpenMP gives 1 of 2 threads", ended.stderr)
+        self.assertEqual(ended.stdout, "", "no point is measured before")
 
     def test_combinations_that_do_not_exist(self):
         for arguments in [

@@ -193,6 +193,14 @@ class Statuses(InFolder):
         self.assertIn("cannot be written (File too large)", ended.stderr)
         self.assertNotIn("page", self.left_behind())
 
+    def test_no_page_for_openmp(self):
+        for words in [["where"], ["bench", "triad", "--lengths", "1000"], ["topo", "--pin", "compact"]]:
+            ended = self.in_shell('ulimit -f 0; exec "$@"', *words)
+            self.assertIn(ended.returncode, (0, 2), "only LLVM's library needs a file")
+            if ended.returncode == 2:
+                self.assertEqual(len(ended.stderr.splitlines()), 1)
+                self.assertIn("raise the limit (ulimit -f unlimited)", ended.stderr)
+
     def test_the_limit_of_files_is_a_full_disk(self):
         for words in [
             [*BENCH[:-1], "1000", "--output", "f.jsonl"],

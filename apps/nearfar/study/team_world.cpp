@@ -12,6 +12,7 @@
 #include "apps/nearfar/shared/provenance.hpp"
 #include "apps/nearfar/study/conduct.hpp"
 #include "apps/nearfar/study/hardware.hpp"
+#include "bench/kinds/containers/loop_case.hpp"
 #include "nearfar/container/team.hpp"
 #include "nearfar/memory/pages.hpp"
 #include "nearfar/topology/hardware.hpp"
@@ -75,7 +76,10 @@ int run_in_team(const plan& asked) {
   say_ignored_variables();
   if (!this_machine().is_this_system()) remark("threads are not pinned: {}", other_machine_text());
   plan what = asked;
-  for (benchmark_request& each : what.requests) each.shapes = shapes_of(each.shapes);
+  for (benchmark_request& each : what.requests) {
+    each.shapes = shapes_of(each.shapes);
+    for (const shape& one : each.shapes) bench::expect_threads(one.ranks);
+  }
   const std::vector<configuration> all = configurations_of(what);
   study_output output(what);
   const interruption by_signal(0, keeper_of(output));  // first, for what the threads of others inherit

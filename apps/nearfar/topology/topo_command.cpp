@@ -294,6 +294,7 @@ nlohmann::ordered_json json_of(const std::vector<pinned_thread>& threads, const 
 void show_pinned(const topo_options& options) {
   const pinning rule = pinning::parse(options.pin.value_or("none"));
   const int asked = options.threads.value_or(this_machine().allowed_cpus());
+  bench::expect_openmp_starts();
   const team all(asked);
   std::vector<pinned_thread> threads;
   for (std::vector<int>& cpus : rule.cpus(this_machine(), all.size()))

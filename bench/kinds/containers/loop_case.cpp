@@ -1,6 +1,10 @@
 #include "bench/kinds/containers/loop_case.hpp"
 
+#include <dlfcn.h>
 #include <malloc.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -251,12 +255,35 @@ std::unique_ptr<vector_loop> make_vector_loop(const triad_case& of) {
 
 }  // namespace
 
+void expect_openmp_starts() {
+  // LLVM's library writes to a page of a file in /dev/shm when it starts. A page that it cannot have is
+  // fatal.
+  static bool has_started = false;
+  if (has_started || dlsym(RTLD_DEFAULT, "__kmpc_fork_call") == nullptr) return;
+  struct rlimit files {};
+  if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < static_cast<rlim_t>(getpagesize()))
+    throw error(
+        "files may have " + std::to_string(files.rlim_cur) +
+        " bytes here, and OpenMP's library needs a page in one: raise the limit (ulimit -f unlimited)");
+  struct statvfs room {};
+  if (statvfs("/dev/shm", &room) == 0 && room.f_bavail == 0)
+    throw error("/dev/shm is full, and OpenMP's library needs a page there: remove what nobody uses there");
+  has_started = true;
+}
+
+void expect_threads(int threads) {
+  expect_openmp_starts();
+  const int given = openmp_available() ? team(threads).size() : threads;
+  if (given < threads)
+    throw error(
+        "OpenMP gives " + std::to_string(given) + " of " + std::to_string(threads) +
+        " threads: unset OMP_THREAD_LIMIT, OMP_MAX_ACTIVE_LEVELS and similar variables of your OpenMP "
+        "library (KMP_...), or ask for fewer");
+}
+
 std::vector<std::string> pin_all(int threads, const pinning& rule) {
-  std::vector<std::string> bindings = pin_team(team(threads), rule);
-  if (openmp_available() && bindings.size() != static_cast<std::size_t>(threads))
-    throw error("OpenMP gives " + std::to_string(bindings.size()) + " of " + std::to_string(threads) +
-                " threads: unset OMP_THREAD_LIMIT and OMP_MAX_ACTIVE_LEVELS, or ask for fewer");
-  return bindings;
+  expect_threads(threads);
+  return pin_team(team(threads), rule);
 }
 
 loop_initialisation best_initialisation(const loop_case& of) {
