@@ -177,7 +177,7 @@ def _reject_constant(name: str) -> NoReturn:
 
 def _decoded(line: bytes) -> Any:
     """The value of a line; ValueError or RecursionError if it is not JSON."""
-    return json.loads(line.decode("utf-8"), parse_constant=_reject_constant)
+    return json.loads(line.decode("utf-8-sig"), parse_constant=_reject_constant)  # some editors add a mark
 
 
 def _is_json(line: bytes) -> bool:

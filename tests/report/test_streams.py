@@ -101,3 +101,11 @@ def test_the_command_knows_the_status_from_that_of_python(
     write("b.jsonl", [ecsb("mcs", r, duration_ns=10**10 + r * 10**8) for r in range(4)])
     assert run(tmp_path, module, *arguments).returncode == status
     assert run(tmp_path, module, *arguments, NEARFAR_STATUS_BASE="200").returncode == 200 + status
+
+
+def test_a_mark_that_an_editor_put_before_the_records(results: Path, tmp_path: Path) -> None:
+    marked = tmp_path / "marked.jsonl"
+    marked.write_bytes(b"\xef\xbb\xbf" + results.read_bytes())
+    shown = [run(tmp_path, REPORT, "--csv", path) for path in (results, marked)]
+    assert [one.returncode for one in shown] == [0, 0], shown[1].stderr
+    assert shown[1].stdout.replace(b"marked", b"a") == shown[0].stdout
