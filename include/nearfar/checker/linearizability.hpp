@@ -15,9 +15,9 @@
 /// Deciding it is NP-complete. The search is quick while few operations overlap and their order shows soon.
 /// Each pair of overlapping operations whose order shows only much later can double the effort, unless the
 /// specification foresees the order. That of queues does: 100,000 operations of four processes that never
-/// rest are judged in a second. An operation that only observes doubles nothing if the specification names
-/// it: the search takes it as soon as the state permits. An exception is a queue with room for dozens of
-/// elements that is found full again and again.
+/// rest are judged in a second. Operations that only observe double nothing if the specification names them
+/// (`is_observation`). An exception is a queue with room for dozens of elements that is found full again and
+/// again.
 #pragma once
 
 #include <algorithm>

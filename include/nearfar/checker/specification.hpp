@@ -68,11 +68,12 @@ concept waiting_specification =
       { seen.must_wait(what) } -> std::same_as<bool>;
     };
 
-/// A specification that knows which operations only observe: `is_observation` says whether a completed
-/// operation, given its result, leaves every state as it is that permits it. An example is a pop that found
-/// nothing. The search takes such an operation as soon as the state permits it, and tries no other order.
-/// A class derived from a specification inherits the function: if the class changes what an operation does,
-/// it must say anew which ones only observe, or hold the specification as a member instead.
+/// A specification that knows which operations only observe, such as a pop that found nothing. The search
+/// takes such an operation as soon as the state permits it, and tries no other order. `is_observation` gets a
+/// completed operation with its result. The answer is yes if the operation changes no state that permits it.
+///
+/// A derived class inherits `is_observation`. If the class changes what an operation does, it must define the
+/// function anew, or hold the specification as a member instead.
 template <typename S>
 concept specification_with_observations = sequential_specification<S> && requires(const operation& what) {
   { S::is_observation(what) } -> std::same_as<bool>;
