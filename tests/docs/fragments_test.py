@@ -76,6 +76,14 @@ class Fragments(unittest.TestCase):
         self.assertGreater(len(named), 30)
         self.assertEqual(named - there, set(), f"{RULES} names tests that are not in tests/checker")
 
+    def test_schedules_name_the_lines_of_today(self):
+        step = re.compile(r"^>? +\d+ +\d+ +[a-z _]+?\w+\.(\w+) of rank .* (\w+/\w+\.hpp):(\d+)$", re.MULTILINE)
+        found = [(document, *line) for document in DOCUMENTS for line in step.findall((SOURCE / document).read_text())]
+        self.assertGreater(len(found), 5)
+        for document, word, path, line in found:
+            text = (SOURCE / "include/nearfar" / path).read_text().splitlines()[int(line) - 1]
+            self.assertIn(word, text, f"{document}: {path}:{line}")
+
     def test_files_that_documents_name_are_there(self):
         for document in DOCUMENTS:
             text = (SOURCE / document).read_text()
