@@ -608,7 +608,7 @@ void add_bounds(CLI::App& command, check_command_options& options) {
                   "Moments at which an RMA operation takes effect, several or 'all':\n"
                   "  eager     when it is issued\n"
                   "  lazy      inside its flush\n"
-                  "  progress  at any time while its target is in the library")
+                  "  progress  at any time from then on, but not while its target waits outside the library")
       ->delimiter(',')
       ->capture_default_str();
   command.add_option(
