@@ -40,7 +40,7 @@ class any_lock {
 };
 
 /// The ECSB's loop for every lock of the engine. An indirect call takes no virtual time, so one loop serves
-/// all locks. Defined in bench/engine_loops.cpp.
+/// all locks. Defined in bench/kinds/engine_loops.cpp.
 [[nodiscard]] lock_counts lock_loop_in_engine(engine::world& w, any_lock<engine::world>& lock,
                                               exclusion_check<engine::world>& check, const lock_plan& plan);
 

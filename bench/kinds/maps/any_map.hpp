@@ -152,7 +152,7 @@ class any_map {
 };
 
 /// The timed loop for every map of the engine. An indirect call takes no virtual time, so one loop serves all
-/// maps. Defined in bench/engine_loops.cpp.
+/// maps. Defined in bench/kinds/engine_loops.cpp.
 [[nodiscard]] map_counts map_loop_in_engine(engine::world& w, any_map<engine::world>& map,
                                             const map_plan& plan);
 
