@@ -42,7 +42,7 @@ namespace nearfar::mpi {
 
 /// Options of a world. Every rank must give the same, except `island`.
 struct options {
-  /// Far memory of each rank in bytes. Each lock's header says how much the lock takes; most take 128.
+  /// Far memory of each rank in bytes. Each lock's header says how much the lock takes, at most 384.
   std::size_t far_bytes = std::size_t{4} << 20U;
   /// Shared memory of each rank in bytes, taken from /dev/shm when first used.
   std::size_t near_bytes = std::size_t{4} << 20U;
