@@ -41,6 +41,8 @@ std::size_t follow_once(execution& run, const std::vector<step>& schedule, const
 /// depends on its value.
 template <typename Late>
 std::size_t follow(execution& run, const std::vector<step>& schedule, const Late& is_late) {
+  run.forget_runs();
+  run.note_waits(true);
   std::size_t refused = follow_once(run, schedule, is_late);
   const auto again = [&](fill_with what) {
     if (run.has_poison() && !run.found() && !is_late()) refused = follow_once(run, schedule, is_late, what);
@@ -171,9 +173,13 @@ violation minimised(const program& what, const options& how, const violation& fo
   const auto try_schedule = [&](const std::vector<step>& candidate) {
     follow(run, candidate, [&] { return within.is_late(); });
     if (!run.found() || run.found()->what != found.what) return false;
-    // The fault may lie before the end of the schedule. The steps that were taken count.
-    if (cost_of(run.found()->schedule) >= cost_of(best.schedule)) return false;
-    best = *run.found();
+    // The fault may lie before the end of the schedule. The steps that were taken count, but not where a
+    // result of a later step shows the fault.
+    violation again = *run.found();
+    if (run.fills_with_results()) again.schedule = candidate;
+    if (again.schedule.empty() && !best.schedule.empty()) return false;  // a file of no steps shows nothing
+    if (cost_of(again.schedule) >= cost_of(best.schedule)) return false;
+    best = std::move(again);
     return true;
   };
   constexpr int most_rounds = 20;

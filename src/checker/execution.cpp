@@ -30,8 +30,8 @@ void execution::let_crash(const std::vector<int>& victims) {
 
 void execution::restart(fill_with what) {
   abandon();
-  ++runs_;
   filling_ = what;
+  if (what == fill_with::poison) ++runs_with_poison_;
   results_before_.clear();
   if (what == fill_with::results)
     for (const result& one : results_) results_before_[{one.rank, one.number}] = one.value;
@@ -40,6 +40,8 @@ void execution::restart(fill_with what) {
   schedule_before_.swap(schedule_);
   asked_before_.swap(asked_);
   asked_.clear();
+  could_go_on_before_.swap(could_go_on_);
+  could_go_on_.clear();
   asked_so_far_ = 0;
   is_as_before_ = true;
   has_poison_ = false;
@@ -66,21 +68,30 @@ void execution::restart(fill_with what) {
   compare_with_run_before();
 }
 
+void execution::forget_runs() {
+  asked_.clear();
+  could_go_on_.clear();
+  results_.clear();
+  runs_with_poison_ = 0;
+}
+
 void execution::repeat(fill_with what) {
   if (what == fill_with::results)
-    for (const result& one : results_) repeated_results_.insert(hash_of(one));
+    for (const result& one : results_)
+      repeated_results_.insert({hash_of(one), mixed(hash_of(one), one.observed)});
   const std::vector<step> again = schedule_;
+  note_waits(true);
   restart(what);
-  for (const step& next : again) {
-    if (found_) return;
-    take({next.rank, next.delivery}, next.choice);
-  }
+  for (std::size_t i = 0; i < again.size() && !found_; ++i)
+    take({again[i].rank, again[i].delivery}, again[i].choice);
+  note_waits(false);
+  if (found_) found_->schedule = again;
 }
 
 std::uint64_t execution::poison() const {
   // Poison that looks like a flag, a rank or "nobody" may hide a fault or show one.
   static constexpr std::array<std::uint64_t, different_runs> all{default_poison, 0, 1, ~std::uint64_t{0}};
-  return options_->poison.value_or(all[(runs_ - 1) % all.size()]);
+  return options_->poison.value_or(all[(runs_with_poison_ - 1) % all.size()]);
 }
 
 std::uint64_t execution::filling(int number) const {
@@ -99,12 +110,36 @@ bool execution::has_new_results() const {
   });
 }
 
+bool execution::has_new_situations() const {
+  return !options_->poison && std::ranges::any_of(results_, [this](const result& one) {
+    return !repeated_results_.contains(mixed(hash_of(one), one.observed));
+  });
+}
+
 void execution::compare_with_run_before() {
   asked_.push_back(asked_so_far_);
   const std::size_t taken = schedule_.size();
   is_as_before_ = is_as_before_ && taken < asked_before_.size() &&
                   (taken == 0 || schedule_.back() == schedule_before_[taken - 1]);
   if (is_as_before_ && asked_so_far_ != asked_before_[taken]) report_difference();
+  if (notes_waits_) compare_waits();
+}
+
+void execution::compare_waits() {
+  std::uint64_t hash = 0;
+  for (int rank = 0; rank < size(); ++rank) {
+    const request* next = state(rank).at == where::at_step ? state(rank).next : nullptr;
+    if (next == nullptr || !next->waits()) continue;
+    hash = mixed(hash, static_cast<std::uint64_t>(can_go_on(rank) ? 1 + choices({rank, 0}) : 0));
+    // In another order the rank may wait while the word has an earlier value.
+    for (std::size_t event = 0; event < events_.size(); ++event)
+      if (const std::optional<bool> could = could_go_before({rank, 0}, event))
+        hash = mixed(hash, *could ? 2 : 1);
+  }
+  could_go_on_.push_back(hash);
+  const std::size_t taken = schedule_.size();
+  if (is_as_before_ && taken < could_go_on_before_.size() && hash != could_go_on_before_[taken])
+    report_difference();
 }
 
 void execution::report_difference() {
@@ -443,6 +478,7 @@ touched execution::deliver(int origin, rma& one) {
   note_writer(one);
   if (one.what.result != nullptr) {
     const std::uint64_t place = mixed(one.site.line(), one.site.column());
+    one.result_number = results_.size();
     results_.push_back({.rank = origin, .number = one.number, .place = place, .value = one.old});
   }
   return done.values;

@@ -56,7 +56,8 @@ struct event {
 struct rma {
   engine::operation what;
   int number = 0;
-  std::uint64_t filling = 0;  // in the result's buffer until the operation is complete
+  std::size_t result_number = 0;  // in the execution's list of results, once delivered
+  std::uint64_t filling = 0;      // in the result's buffer until the operation is complete
   bool delivered = false;
   bool comes_again = false;   // delivered, and written once more before its flush returns
   version_number access = 0;  // its number among those of the word, once delivered
@@ -113,13 +114,23 @@ class execution final : public engine::substrate, public monitor, public shared_
   /// Starts the program anew and runs it up to each rank's first step. While the steps equal those of the run
   /// before, each rank has to ask for the same as in that run. A difference is a fault.
   void restart(fill_with what = fill_with::poison);
-  /// Takes all steps of this run again.
+  /// Takes all steps of this run again. A violation that this finds has the schedule of the whole run: with
+  /// fewer steps, an operation may have another result.
   void repeat(fill_with what);
+  /// The next run is as the first one: it is compared with none, and has the first poison.
+  void forget_runs();
+  /// From now on consecutive runs compare which ranks can go on after the same steps, since what a rank waits
+  /// for may be a result, too.
+  void note_waits(bool does) { notes_waits_ = does; }
+  /// After the same steps ranks ask for something else than in another run.
+  void report_difference();
   /// Whether the result of some operation has been poison.
   [[nodiscard]] bool has_poison() const noexcept { return has_poison_; }
-  /// Whether some operation had a result that it did not have in any run that was repeated with
-  /// `fill_with::results`.
+  /// Whether some operation has a result that it did not have in any repeat with `fill_with::results`.
   [[nodiscard]] bool has_new_results() const;
+  /// The same, of the repeats in which its rank had observed the same up to the flush.
+  [[nodiscard]] bool has_new_situations() const;
+  [[nodiscard]] bool fills_with_results() const noexcept { return filling_ == fill_with::results; }
   /// This number of consecutive runs have different poison.
   static constexpr std::size_t different_runs = 4;
 
@@ -280,8 +291,10 @@ class execution final : public engine::substrate, public monitor, public shared_
   void note_asked(std::uint64_t what);
   /// Compares with the run before what all ranks have asked for after the steps so far.
   void compare_with_run_before();
-  void report_difference();
+  void compare_waits();
   void check_operands(const engine::operation& what);
+  /// Reports a result whose buffer belongs to an operation that is not complete.
+  void expect_own_buffer(const engine::operation& what);
   void check_buffers(const rank_state& of, const rma& one);
   /// The running rank has read a word that this one has written.
   void note_read(const engine::operation& what, std::uint64_t writer);
@@ -371,7 +384,7 @@ class execution final : public engine::substrate, public monitor, public shared_
   std::vector<shown_step>* shown_ = nullptr;
   std::optional<violation> found_;
   std::optional<std::string> why_undecided_;
-  std::uint64_t runs_ = 0;
+  std::uint64_t runs_with_poison_ = 0;
   bool has_poison_ = false;
   fill_with filling_ = fill_with::poison;
   struct result {
@@ -379,6 +392,7 @@ class execution final : public engine::substrate, public monitor, public shared_
     int number = 0;
     std::uint64_t place = 0;  // in the source, hashed
     std::uint64_t value = 0;
+    std::uint64_t observed = 0;  // by the rank up to the flush, hashed
   };
   [[nodiscard]] static std::uint64_t hash_of(const result& one);
   std::vector<result> results_;  // of the operations that were delivered in this run
@@ -389,6 +403,10 @@ class execution final : public engine::substrate, public monitor, public shared_
   std::uint64_t asked_so_far_ = 0;    // hash of all requests of all ranks
   std::vector<std::uint64_t> asked_;  // the same hash after each step
   std::vector<std::uint64_t> asked_before_;
+  // Hashes of which ranks could go on after each step, and with how many values.
+  bool notes_waits_ = false;
+  std::vector<std::uint64_t> could_go_on_;
+  std::vector<std::uint64_t> could_go_on_before_;
   std::set<std::string> reached_;
   struct wake_up {
     int by = 0;

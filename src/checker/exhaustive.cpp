@@ -277,7 +277,11 @@ class search_of_traces {
   /// Takes the step at the end of the path. Executions may be long, and races are looked for at each step.
   void take(branch& at) {
     if (shared_->is_late()) throw out_of_time();
+    // The rank may wait for a value that depends on a result that is not complete, and is different in this
+    // run.
+    if (!at.is_prepared && !run_->is_enabled(at.chosen)) return run_->report_difference();
     prepare(at);
+    if (at.choices.empty()) return run_->report_difference();
     run_->take(at.chosen, at.choice());
   }
 

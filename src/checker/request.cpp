@@ -15,10 +15,17 @@ namespace {
 
 std::string of_rank(const std::string& what, int rank) { return what + " of rank " + std::to_string(rank); }
 
+std::uint64_t hash_of(const value_list& values) {
+  std::uint64_t hash = values.size();
+  for (const std::uint64_t one : values) hash = mixed(hash, one);
+  return hash;
+}
+
 }  // namespace
 
 std::uint64_t hash_of_operands(const engine::operation& what) {
-  return mixed(static_cast<std::uint64_t>(what.what), mixed(what.operand, what.expected));
+  const auto orders = static_cast<std::uint64_t>(what.order) << 8U | static_cast<std::uint64_t>(what.failure);
+  return mixed(mixed(static_cast<std::uint64_t>(what.what), orders), mixed(what.operand, what.expected));
 }
 
 request::request(execution& of, kind what) : run_(&of), rank_(of.running()), kind_(what) {}
@@ -455,9 +462,8 @@ std::string operation_call::text(bool /*in_vain*/) const {
 }
 std::uint64_t operation_call::word() const { return named(name_kind::object, object_); }
 std::uint64_t operation_call::operands() const {
-  std::uint64_t hash = mixed(object_, static_cast<std::uint64_t>(method_));
-  for (const std::uint64_t one : *arguments_) hash = mixed(hash, one);
-  return hash;
+  const std::uint64_t hash = mixed(object_, static_cast<std::uint64_t>(method_));
+  return mixed(hash, hash_of(*arguments_));
 }
 // Stamps count steps from 1, as schedules do.
 touched operation_call::take(int /*choice*/) {
@@ -475,6 +481,7 @@ std::string operation_return::text(bool /*in_vain*/) const {
   return "RETURN" + (result_->empty() ? "" : " " + result_->text());
 }
 std::uint64_t operation_return::word() const { return named(name_kind::object, object_); }
+std::uint64_t operation_return::operands() const { return mixed(word(), hash_of(*result_)); }
 touched operation_return::take(int /*choice*/) {
   run().past_operations().returned(rank(), *result_, run().events().size() + 1);
   run().words().note_return(word(), run().state(rank()).seen);

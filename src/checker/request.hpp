@@ -282,6 +282,7 @@ class choice_request final : public request {
   [[nodiscard]] std::string text(bool in_vain) const override;
   [[nodiscard]] std::uint64_t word() const override;
   [[nodiscard]] bool writes() const override { return false; }
+  [[nodiscard]] std::uint64_t operands() const override { return static_cast<std::uint64_t>(possibilities_); }
   [[nodiscard]] int choices() const override { return possibilities_; }
   touched take(int choice) override;
   [[nodiscard]] std::uint64_t observed(const touched& values) const override { return values.read; }
@@ -463,6 +464,7 @@ class operation_return final : public request {
       : request(of, "RETURN"), object_(object), result_(&result) {}
   [[nodiscard]] std::string text(bool in_vain) const override;
   [[nodiscard]] std::uint64_t word() const override;
+  [[nodiscard]] std::uint64_t operands() const override;
   void touch(footprint& into) const override { into.add({word(), use::finish}); }
   touched take(int choice) override;
 

@@ -32,6 +32,16 @@ engine::operation word_of(const engine::operation& what, std::size_t number) {
   return part;
 }
 
+/// 0 where nothing is stored.
+std::uint64_t hash_of_bytes(const void* from, std::size_t bytes) {
+  std::uint64_t hash = 0;
+  if (from == nullptr) return hash;
+  constexpr std::size_t size = sizeof(std::uint64_t);
+  for (std::size_t at = 0; at < bytes; at += size)
+    hash = mixed(hash, read_word(static_cast<const std::byte*>(from) + at, std::min(size, bytes - at)));
+  return hash;
+}
+
 }  // namespace
 
 std::uint64_t requests::perform(const engine::operation& what) {
@@ -76,6 +86,7 @@ void requests::issue_word(const engine::operation& what, std::uint64_t writer) {
   rank_state& me = run_->self();
   const std::uint64_t filling = run_->filling(me.issued + 1);
   if (what.result != nullptr) {
+    run_->expect_own_buffer(what);
     write_word(what.result, filling, width_of(what));
     run_->has_poison_ = true;
   }
@@ -364,19 +375,20 @@ void execution::note_woken(const std::uint64_t* word, std::uint64_t ranks) {
 void execution::access(const engine::plain_access& what) {
   if (is_unwound()) return;
   words_.access_plain(running(), what, self().seen, current_site());
+  note_asked(mixed(words_.name_of(what.first), hash_of_bytes(what.stored, what.bytes)));
   std::uint64_t& observed = self().observed;
-  const std::byte* bytes = reinterpret_cast<const std::byte*>(what.first);
-  for (std::size_t at = 0; at < what.bytes; at += sizeof(std::uint64_t))
-    observed = mixed(observed, read_word(bytes + at, std::min(sizeof(std::uint64_t), what.bytes - at)));
+  observed = mixed(observed, hash_of_bytes(what.first, what.bytes));
 }
 
 void execution::taken(const std::byte* from, std::size_t bytes) {
   if (is_unwound()) return;
+  note_asked(mixed(words_.name_of(reinterpret_cast<const std::uint64_t*>(from)), bytes));
   words_.lend(running(), from, bytes, self().seen);
 }
 
 void execution::given_back(const std::byte* from, std::size_t bytes) {
   if (is_unwound()) return;
+  note_asked(mixed(words_.name_of(reinterpret_cast<const std::uint64_t*>(from)), ~bytes));
   words_.take_back(running(), from, bytes, self().seen);
 }
 
@@ -479,6 +491,18 @@ void execution::check_operands(const engine::operation& what) {
                               " the result of an operation that was not complete");
 }
 
+void execution::expect_own_buffer(const engine::operation& what) {
+  const auto begins = [](const engine::operation& of) { return static_cast<const std::byte*>(of.result); };
+  for (const rank_state& of : ranks_)
+    for (const rma& one : of.outstanding)
+      if (one.what.result != nullptr && begins(one.what) < begins(what) + width_of(what) &&
+          begins(what) < begins(one.what) + width_of(one.what))
+        return report(fault::origin, "the result of " + std::string(name(what.what)) + " to " +
+                                         word_text(what.word) + " has the buffer of an earlier " +
+                                         std::string(name(one.what.what)) + " to " +
+                                         word_text(one.what.word) + ", which is not flushed");
+}
+
 // ---- completion -------------------------------------------------------------------------------------------
 
 void execution::complete_at(int target) {
@@ -516,6 +540,7 @@ void execution::complete(rank_state& of, const rma& one) {
     return;
   }
   write_word(what.result, one.old, width_of(what));
+  results_[one.result_number].observed = of.observed;
   of.observed = mixed(of.observed, one.old);
   note_read(what, one.writer);
 }

@@ -55,7 +55,10 @@ void repeat_now_and_then(execution& run, std::uint64_t number, const Late& is_la
   std::size_t times = number % interval == 0 ? 1 : 0;
   if (number == 1) times = execution::different_runs - 1;
   for (std::size_t i = 0; i < times && !run.found() && !is_late(); ++i) run.repeat(fill_with::poison);
-  if (!run.found() && !is_late() && run.has_new_results()) run.repeat(fill_with::results);
+  if (run.found() || is_late() || !run.has_new_situations()) return;
+  // This repeat notes with what values ranks can go on, and the next one compares.
+  if (run.has_new_results()) run.repeat(fill_with::poison);
+  if (!run.found() && !is_late()) run.repeat(fill_with::results);
 }
 
 void search_exhaustively(execution& run, const program& what, const options& how, const budget& within,

@@ -224,11 +224,11 @@ std::string_view meaning(fault what) noexcept {
 
 std::string violation_text(const check_case& of, const checker::replayed& shown) {
   std::string text =
-      fmt::format("{}, {}, mode {}, near cells {}{}:\n\n", of.object, shape_text(of),
+      fmt::format("{}, {}, mode {}, near cells {}{}:\n", of.object, shape_text(of),
                   name_in(mode_names, of.mode), name_in(near_names, of.near),
                   std::string(of.conflict == checker::conflicts::enacted ? ", conflicts enacted" : "") +
                       liberties_text(of));
-  if (!shown.steps.empty()) text += checker::steps_text(shown);
+  if (!shown.steps.empty()) text += "\n" + checker::steps_text(shown);
   if (!shown.found) return text;
   if (of.kind != checked_kind::lock) text += operations_text(shown);
   text += "\n" + wrapped_lines(fmt::format("{}: {}", name(shown.found->what), shown.found->text), "  ",

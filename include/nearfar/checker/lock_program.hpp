@@ -26,7 +26,7 @@ enum class attempts : std::uint8_t {
 /// Reached when a rank acquires by `try_lock`.
 inline constexpr std::string_view acquired_by_attempt = "an attempt acquires the lock";
 /// Reached when `try_lock` returns without the lock.
-inline constexpr std::string_view failed_attempt = "an attempt finds the lock taken, and returns without it";
+inline constexpr std::string_view failed_attempt = "an attempt returns without the lock";
 
 namespace detail {
 
@@ -99,7 +99,7 @@ using rw_script = std::string;
 
 /// Reached when the attempt of such a letter returns without the lock.
 [[nodiscard]] inline std::string failed_as(char letter) {
-  return std::string("an attempt as '") + letter + "' says fails while another rank holds the lock";
+  return std::string("an attempt as '") + letter + "' says returns without the lock";
 }
 
 namespace detail {
@@ -283,8 +283,8 @@ class rw_acquisitions {
 /// Each rank makes the lock by `make(world)` (a pointer-like to a *SharedLockable*), then does what its
 /// script says. Some schedule must have two readers inside if two ranks can read at once, and each letter
 /// beside w and r must come true in one (`acquired_as`). If another rank can keep the lock from an attempt,
-/// the attempt must fail in one (`failed_as`; u may wait instead). Throws `misuse` unless each rank has one
-/// script.
+/// the attempt must fail in one (`failed_as`). An upgrade (u) need not fail. Throws `misuse` unless each rank
+/// has one script.
 template <typename Make>
 [[nodiscard]] program rw_program(const locality& where, std::vector<rw_script> scripts, Make make,
                                  const overtaking_limits& overtaking = {}) {

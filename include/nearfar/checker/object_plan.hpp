@@ -45,7 +45,8 @@ inline constexpr std::string_view all_return = "every operation of the plan retu
 /// operation, monitor)` calls one operation, and returns its result as the specification has it. Then, when
 /// all are done, each rank runs `afterwards(world, perform)`, which may `perform(operation)` and look at its
 /// result. All of it is history, to be judged; `names` are those of the operations. In some schedule every
-/// operation of the plan must return (`all_return`).
+/// operation of the plan must return (`all_return`); clear `program::demands` for a plan that is to end in
+/// waits.
 template <typename Make, typename CarryOut, typename Afterwards = nothing_afterwards>
 [[nodiscard]] program plan_program(const locality& where, object_plan plan, operation_names names, Make make,
                                    CarryOut carry_out, Afterwards afterwards = {}) {

@@ -92,18 +92,21 @@ class plain_cell {
   plain_cell& operator=(const plain_cell&) = delete;
 
   [[nodiscard]] T load(std::source_location site = std::source_location::current()) const {
-    access(false, site);
+    access(nullptr, site);
     return value_;
   }
   void store(const T& value, std::source_location site = std::source_location::current()) {
-    access(true, site);
+    access(&value, site);
     value_ = value;
   }
 
  private:
-  void access(bool writes, const std::source_location& site) const {
-    substrate::current().at(site).access(
-        {.first = reinterpret_cast<const std::uint64_t*>(this), .bytes = sizeof(T), .writes = writes});
+  /// `stored`: null for a load.
+  void access(const T* stored, const std::source_location& site) const {
+    substrate::current().at(site).access({.first = reinterpret_cast<const std::uint64_t*>(this),
+                                          .bytes = sizeof(T),
+                                          .writes = stored != nullptr,
+                                          .stored = stored});
   }
 
   alignas(std::uint64_t) T value_{};

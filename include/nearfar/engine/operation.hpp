@@ -135,6 +135,7 @@ struct plain_access {
   const std::uint64_t* first = nullptr;
   std::size_t bytes = 0;
   bool writes = false;
+  const void* stored = nullptr;  ///< the value that is about to be written
 };
 
 /// Where a rank is while it sleeps. Others can complete operations on its memory if it is in the
