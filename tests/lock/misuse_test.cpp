@@ -299,9 +299,36 @@ TEST(misused_containers, map_is_used_after_its_world) {
   EXPECT_THROW(delete w.release(), nearfar::destroyed_while_in_use);
   EXPECT_THROW(static_cast<void>(map.find(1)), nearfar::destroyed_while_in_use);
   EXPECT_THROW(static_cast<void>(map.insert(2, 20)), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(static_cast<void>(map.erase(1)), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(static_cast<void>(map.owner(1)), nearfar::destroyed_while_in_use);
   EXPECT_THROW(static_cast<void>(map.size()), nearfar::destroyed_while_in_use);
   EXPECT_THROW(map.for_each([](std::uint64_t, std::uint64_t) {}), nearfar::destroyed_while_in_use);
   EXPECT_EQ(map.capacity(), 8U);
+}
+
+template <typename Queue>
+void expect_queue_to_tell_its_worlds_end() {
+  threads::team alone(1, {});
+  auto w = std::make_unique<world>(alone, 0);
+  Queue queue(*w, typename Queue::parameters{.capacity = 8});
+  ASSERT_EQ(queue.try_push(1), nearfar::queue_status::success);
+  EXPECT_THROW(delete w.release(), nearfar::destroyed_while_in_use);
+  const std::array<std::uint64_t, 1> two{2};
+  std::array<std::uint64_t, 1> got{};
+  EXPECT_THROW(static_cast<void>(queue.try_push(2)), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(static_cast<void>(queue.push(2)), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(static_cast<void>(queue.try_pop()), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(static_cast<void>(queue.pop()), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(static_cast<void>(queue.pop_for(std::chrono::nanoseconds(1))),
+               nearfar::destroyed_while_in_use);
+  EXPECT_THROW(static_cast<void>(queue.push_range(two)), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(static_cast<void>(queue.pop_range(got)), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(queue.close(), nearfar::destroyed_while_in_use);
+}
+
+TEST(misused_containers, queues_are_used_after_their_world) {
+  expect_queue_to_tell_its_worlds_end<nearfar::ticket_queue<world, std::uint64_t>>();
+  expect_queue_to_tell_its_worlds_end<nearfar::lockfree_queue<world, std::uint64_t>>();
 }
 
 #endif  // NEARFAR_CHECKED

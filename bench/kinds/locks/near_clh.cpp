@@ -1,7 +1,8 @@
 #include "bench/kinds/locks/lock_catalogue.hpp"
 #include "nearfar/lock/near_clh_lock.hpp"
 
-// docs/locks.md: `near_clh_lock` | a store in the predecessor's memory that the successor polls | as `mcs_lock`, without `try_lock`
+// docs/locks.md: `near_clh_lock` | a store in the predecessor's memory that the successor polls | as
+// `mcs_lock`, without `try_lock`
 
 namespace nearfar::bench {
 

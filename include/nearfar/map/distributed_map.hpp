@@ -282,6 +282,7 @@ class distributed_map {
 
   /// The upper half of the hash chooses the rank, the lower half the bucket.
   [[nodiscard]] detail::chain chain_of(const K& key) const {
+    life_.expect_world();
     auto hash = static_cast<std::uint64_t>(hash_(key));
     if constexpr (!requires { typename Hash::is_avalanching; }) hash = detail::mixed_bits(hash);
     return {static_cast<int>(((hash >> 32U) * ranks_) >> 32U),

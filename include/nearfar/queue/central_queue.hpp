@@ -68,6 +68,7 @@ class central_queue : public queue_operations<central_queue<W, T, Locks>, W, T> 
   /// From now on pushes are `closed`, and so are pops that find the queue empty. Any rank may call it, any
   /// number of times.
   void close() {
+    this->expect_world();
     alone([&] {
       get_ends();
       set_head(head_ | closed);
@@ -77,7 +78,8 @@ class central_queue : public queue_operations<central_queue<W, T, Locks>, W, T> 
   }
 
   /// The most elements that the queue can hold.
-  [[nodiscard]] std::size_t capacity() const noexcept {
+  [[nodiscard]] std::size_t capacity() const {
+    this->expect_world();
     return capacity_ * static_cast<std::size_t>(world_->size());
   }
 
@@ -180,7 +182,12 @@ class central_queue : public queue_operations<central_queue<W, T, Locks>, W, T> 
     return of;
   }
   central_queue(W& w, const parameters& of, detail::checked_arguments /*tag*/)
-      : world_(&w), capacity_(of.capacity), elements_(w, of.capacity), ends_(w), locks_(w, of.capacity) {}
+      : queue_operations<central_queue<W, T, Locks>, W, T>(w),
+        world_(&w),
+        capacity_(of.capacity),
+        elements_(w, of.capacity),
+        ends_(w),
+        locks_(w, of.capacity) {}
 
   [[nodiscard]] std::uint64_t reference_to(element of) const noexcept {
     return static_cast<std::uint64_t>(of.rank) * capacity_ + of.index + 1;

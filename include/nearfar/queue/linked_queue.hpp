@@ -133,6 +133,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
   /// From now on pushes are `closed`, and so are pops that find the queue empty. Any rank may call it, any
   /// number of times. Cost as of a push, less the writes to its own memory and to other ranks.
   void close() {
+    this->expect_world();
     for (end last = find_end();; last = find_end(last.at)) {
       if (is_closed(last.next)) return;
       if (change_link(last.at, last.next, last.next.redirected(link(0, closed_end, 0)))) return;
@@ -142,6 +143,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
   /// Elements between the last tail and head that this rank was told of: an estimate, which may be old. 1 or
   /// 2 gets.
   [[nodiscard]] std::size_t size_estimate() {
+    this->expect_world();
     const link tail = hint(&hints::tail);
     const link head = hint(&hints::head);
     if (!tail.has_cell()) return 0;
@@ -150,7 +152,8 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
     return last > deleted ? static_cast<std::size_t>(last - deleted) : 0;
   }
   /// The most elements that the queue can hold.
-  [[nodiscard]] std::size_t capacity() const noexcept {
+  [[nodiscard]] std::size_t capacity() const {
+    this->expect_world();
     return capacity_ * static_cast<std::size_t>(world_->size());
   }
 
@@ -301,7 +304,8 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
     return of;
   }
   linked_queue(W& w, const parameters& of, detail::checked_arguments /*tag*/)
-      : world_(&w),
+      : queue_operations<linked_queue<W, T, Concurrency, Faults>, W, T>(w),
+        world_(&w),
         capacity_(of.capacity),
         announce_every_(of.announce_every),
         elements_(w, of.capacity),

@@ -17,6 +17,7 @@
 
 #include "nearfar/core/backoff.hpp"
 #include "nearfar/core/layout.hpp"
+#include "nearfar/core/lifetime.hpp"
 #include "nearfar/core/world.hpp"
 
 namespace nearfar {
@@ -80,6 +81,7 @@ class queue_operations {
 
   /// Appends a value if there is room and the queue is not closed. Does not wait.
   [[nodiscard]] queue_status try_push(const T& value) {
+    expect_world();
     const queue_status status = self().put(value);
     note_attempt(status);
     return status;
@@ -97,6 +99,7 @@ class queue_operations {
 
   /// Removes the oldest value, if there is one. Does not wait.
   [[nodiscard]] popped<T> try_pop() {
+    expect_world();
     const popped<T> result = self().take();
     note_attempt(result.status());
     return result;
@@ -148,8 +151,12 @@ class queue_operations {
   }
 
  protected:
-  queue_operations() = default;
+  explicit queue_operations(const W& w) : life_(w) {}
   ~queue_operations() = default;
+
+  /// Throws `destroyed_while_in_use` in checked builds if the world has ended. Every public function that
+  /// uses the world begins with it.
+  void expect_world() const { life_.expect_world(); }
 
  private:
   using deadline_type = std::optional<std::chrono::nanoseconds>;
@@ -163,9 +170,11 @@ class queue_operations {
 
   template <typename Rep, typename Period>
   [[nodiscard]] std::chrono::nanoseconds end_of(std::chrono::duration<Rep, Period> span) {
+    expect_world();
     return later(self().world_of().now(), in_nanoseconds(span));
   }
   [[nodiscard]] queue_range_result put_first(std::span<const T> values) {
+    expect_world();
     if constexpr (requires { self().put_some(values); }) {
       return self().put_some(values);
     } else {
@@ -174,6 +183,7 @@ class queue_operations {
     }
   }
   [[nodiscard]] queue_range_result take_first(std::span<T> into) {
+    expect_world();
     if constexpr (requires { self().take_some(into); }) {
       return self().take_some(into);
     } else {
@@ -195,6 +205,7 @@ class queue_operations {
     return result;
   }
   [[nodiscard]] queue_status push_by(const T& value, const deadline_type& deadline) {
+    expect_world();
     for (;;) {
       const queue_status status = self().put(value);
       if (status != queue_status::full) return status;
@@ -202,12 +213,15 @@ class queue_operations {
     }
   }
   [[nodiscard]] popped<T> pop_by(const deadline_type& deadline) {
+    expect_world();
     for (;;) {
       const popped<T> result = self().take();
       if (result.status() != queue_status::empty) return result;
       if (!self().await_element(deadline)) return queue_status::timed_out;
     }
   }
+
+  [[no_unique_address]] detail::life_of<W> life_;
 };
 
 }  // namespace nearfar

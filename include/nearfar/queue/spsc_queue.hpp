@@ -88,6 +88,7 @@ class spsc_queue : public queue_operations<spsc_queue<W, T, Faults>, W, T> {
   /// From now on pushes are `closed`, and so are pops that find the queue empty. Only the producer may call
   /// it, any number of times. Cost: 1 put.
   void close() {
+    this->expect_world();
     expect_role(producer_, "closes");
     if (std::exchange(is_closed_, true)) return;
     const std::uint64_t end = pushed_ + 1;
@@ -98,6 +99,7 @@ class spsc_queue : public queue_operations<spsc_queue<W, T, Faults>, W, T> {
   /// Number of elements. For the consumer: those that have arrived, counted in place. For the producer: those
   /// not known to be popped. For other ranks: 0.
   [[nodiscard]] std::size_t size_estimate() const {
+    this->expect_world();
     std::uint64_t count = 0;
     if (world_->rank() == consumer_) {
       while (count < capacity_ && !late_word(read_in_place(popped_ + count), popped_ + count)) ++count;
@@ -188,7 +190,8 @@ class spsc_queue : public queue_operations<spsc_queue<W, T, Faults>, W, T> {
     return of;
   }
   spsc_queue(W& w, const parameters& of, detail::checked_arguments /*tag*/)
-      : world_(&w),
+      : queue_operations<spsc_queue<W, T, Faults>, W, T>(w),
+        world_(&w),
         capacity_(of.capacity),
         producer_(of.producer),
         consumer_(of.consumer),

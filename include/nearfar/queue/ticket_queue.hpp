@@ -125,6 +125,7 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
   /// From now on pushes are `closed`, and so are pops that find the queue empty. Any rank may call it, any
   /// number of times. Cost: 1 get, and 1 compare-and-swap for each attempt.
   void close() {
+    this->expect_world();
     for (look(); !known_.is_closed();)
       if (change_counts(known_.closed())) return;
   }
@@ -134,7 +135,8 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     return static_cast<std::size_t>(std::max<std::int64_t>(known_.size(), 0));
   }
   /// The most elements that the queue can hold.
-  [[nodiscard]] std::size_t capacity() const noexcept {
+  [[nodiscard]] std::size_t capacity() const {
+    this->expect_world();
     return room_ + batch_ * static_cast<std::size_t>(world_->size());
   }
 
@@ -225,7 +227,8 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     return of;
   }
   ticket_queue(W& w, const parameters& of, detail::checked_arguments /*tag*/)
-      : world_(&w),
+      : queue_operations<ticket_queue<W, T, Faults>, W, T>(w),
+        world_(&w),
         home_(of.home),
         room_(of.capacity * static_cast<std::size_t>(w.size())),
         ring_(of.ring != 0 ? of.ring
