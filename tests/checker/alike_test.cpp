@@ -118,6 +118,7 @@ checker::report explored(const checker::program& what, const check_case& of, boo
   checker::options how = options_of(of);
   how.use_symmetry = use_symmetry;
   how.most_executions = most_schedules;
+  how.poison = checker::default_poison;  // no further repeats, which `entry_count` does not know
   return check(what, how);
 }
 
