@@ -70,9 +70,9 @@ class counting_monitor final : public checker::monitor {
   void leave_shared() override { next_->leave_shared(); }
   void leave_to_share() override { next_->leave_to_share(); }
   void call(std::uint64_t object, int method, checker::value_list arguments) override {
-    next_->call(object, method, std::move(arguments));
+    next_->call(object, method, arguments);
   }
-  void returned(checker::value_list result) override { next_->returned(std::move(result)); }
+  void returned(checker::value_list result) override { next_->returned(result); }
   void reach(std::string_view what) override { next_->reach(what); }
   void expect_complete(const char* function) override { next_->expect_complete(function); }
 

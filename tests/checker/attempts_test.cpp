@@ -35,6 +35,7 @@ struct tried_lock {
   [[nodiscard]] bool try_lock() { return attempt(); }
 };
 struct waiting_lock {
+  explicit waiting_lock(world& w) : of(w) {}
   mcs_lock<world> of;
 
   void lock() { of.lock(); }
@@ -96,8 +97,7 @@ TEST(attempts, that_wait_for_the_lock_are_no_attempts) {
 
 TEST(attempts, of_a_lock_without_any_are_found_by_every_search) {
   for (const search tier : {search::exhaustive, search::random}) {
-    const report result = checked(
-        [](world& w) { return std::unique_ptr<waiting_lock>(new waiting_lock{mcs_lock<world>(w)}); }, tier);
+    const report result = checked([](world& w) { return std::make_unique<waiting_lock>(w); }, tier);
     ASSERT_TRUE(result.found);
     EXPECT_NE(result.found->text.find("has no try_lock"), std::string::npos) << result.found->text;
   }
@@ -116,6 +116,7 @@ struct refusing_lock : rw_spin_lock<world> {
 };
 /// A lock with the functions that every reader-writer lock has.
 struct simple_rw_lock {
+  explicit simple_rw_lock(world& w) : of(w, 0) {}
   rw_spin_lock<world> of;
 
   void lock() { of.lock(); }
@@ -186,12 +187,9 @@ TEST(letters_of_scripts, that_come_true_in_no_schedule_are_found) {
 TEST(letters_of_scripts, for_what_a_lock_lacks_are_found_by_every_search) {
   for (const char letter : std::string("WRTtAadu"))
     for (const search tier : {search::exhaustive, search::random}) {
-      const report result = checked_script(
-          {letter},
-          [](world& w) {
-            return std::unique_ptr<simple_rw_lock>(new simple_rw_lock{rw_spin_lock<world>(w, 0)});
-          },
-          {.by = tier, .most_executions = 1});
+      const report result =
+          checked_script({letter}, [](world& w) { return std::make_unique<simple_rw_lock>(w); },
+                         {.by = tier, .most_executions = 1});
       ASSERT_TRUE(result.found) << letter;
       EXPECT_NE(result.found->text.find("the lock has no function"), std::string::npos) << result.found->text;
     }

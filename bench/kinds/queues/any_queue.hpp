@@ -105,17 +105,17 @@ template <typename Queue>
   return result;
 }
 
-/// Calls `begin()` once and then `round(now)` until it has reported `operations` operations. `round` returns
+/// Calls `begin()` once and then `round(now)` until it has reported `count` operations. `round` returns
 /// what it does in a `timed_loop`. Without a warm-up; each rank's time ends with its last operation.
 /// Collective.
 template <world W, typename Begin, typename Round>
-void counted_loop(W& w, std::int64_t operations, loop_counts& counts, Begin&& begin, Round&& round) {
+void counted_loop(W& w, std::int64_t count, loop_counts& counts, Begin&& begin, Round&& round) {
   using std::chrono::nanoseconds;
   w.barrier();
   const nanoseconds start = w.now();
   nanoseconds now = start;
   begin();
-  for (std::int64_t left = operations; left > 0;) {
+  for (std::int64_t left = count; left > 0;) {
     const counted_round done = round(now);
     now = done.now;
     left -= done.operations;
