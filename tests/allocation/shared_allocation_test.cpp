@@ -239,7 +239,7 @@ TYPED_TEST(queue_without_memory, loses_no_element) {
 // Memory that is given back with no gap beside it makes a new gap, also in destructors.
 TEST(slab_without_memory, takes_everything_back) {
   for_failing_allocations([](failing_allocations::plan& by) {
-    slab of(64 * 64);
+    slab of(std::size_t{64} * 64);
     std::vector<std::size_t> taken;
     for (int i = 0; i < 64; ++i) {
       std::optional<std::size_t> offset;
@@ -252,7 +252,7 @@ TEST(slab_without_memory, takes_everything_back) {
         of.release(taken[i], 64);
       }
     EXPECT_EQ(of.used(), 0U);
-    EXPECT_EQ(of.allocate(64 * 64), 0U) << "one gap again";
+    EXPECT_EQ(of.allocate(std::size_t{64} * 64), 0U) << "one gap again";
   });
 }
 

@@ -69,13 +69,13 @@ TEST_P(channel_of, leaves_what_it_does_not_send_with_its_owner) {
     EXPECT_EQ(c.try_send(std::move(message)), queue_status::full);
     ASSERT_TRUE(message);  // NOLINT(bugprone-use-after-move): the test is that it is not moved from
     EXPECT_EQ(c.send_for(std::move(message), 1ms), queue_status::timed_out);
-    ASSERT_TRUE(message);
+    ASSERT_TRUE(message);  // NOLINT(bugprone-use-after-move)
     EXPECT_EQ(c.send_until(std::move(message), 0ns), queue_status::timed_out);
-    ASSERT_TRUE(message);
+    ASSERT_TRUE(message);  // NOLINT(bugprone-use-after-move)
   }
   c.close();
   EXPECT_EQ(c.send(std::move(message)), queue_status::closed);
-  ASSERT_TRUE(message);
+  ASSERT_TRUE(message);  // NOLINT(bugprone-use-after-move)
   EXPECT_EQ(**c.receive(), 1U);
   EXPECT_EQ(c.receive().status(), queue_status::closed);
 }
