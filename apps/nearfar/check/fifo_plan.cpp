@@ -192,8 +192,7 @@ std::string empty_plan(const object_plan& plan, const fifo_roles& roles, const f
   if (room == 0 && !may_meet(plan))
     return fmt::format(
         "nobody {} while another rank {}: a rank cannot meet itself, and two attempts never meet; write a "
-        "plan "
-        "such as {}",
+        "plan such as {}",
         words.pushes, words.pops, example(roles, words, false));
   return "";
 }

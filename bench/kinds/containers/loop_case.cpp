@@ -255,6 +255,17 @@ std::unique_ptr<vector_loop> make_vector_loop(const triad_case& of) {
 
 }  // namespace
 
+namespace {
+
+void expect_given(int given, int asked) {
+  if (!openmp_available() || given == asked) return;
+  throw error("OpenMP gives " + std::to_string(given) + " of " + std::to_string(asked) +
+              " threads: unset OMP_THREAD_LIMIT, OMP_MAX_ACTIVE_LEVELS and similar variables of your OpenMP "
+              "library (KMP_...), or ask for fewer");
+}
+
+}  // namespace
+
 void expect_openmp_starts() {
   // LLVM's library writes to a page of a file in /dev/shm when it starts. A page that it cannot have is
   // fatal.
@@ -273,17 +284,14 @@ void expect_openmp_starts() {
 
 void expect_threads(int threads) {
   expect_openmp_starts();
-  const int given = openmp_available() ? team(threads).size() : threads;
-  if (given < threads)
-    throw error(
-        "OpenMP gives " + std::to_string(given) + " of " + std::to_string(threads) +
-        " threads: unset OMP_THREAD_LIMIT, OMP_MAX_ACTIVE_LEVELS and similar variables of your OpenMP "
-        "library (KMP_...), or ask for fewer");
+  expect_given(team(threads).size(), threads);
 }
 
 std::vector<std::string> pin_all(int threads, const pinning& rule) {
   expect_threads(threads);
-  return pin_team(team(threads), rule);
+  std::vector<std::string> bindings = pin_team(team(threads), rule);
+  expect_given(static_cast<int>(bindings.size()), threads);
+  return bindings;
 }
 
 loop_initialisation best_initialisation(const loop_case& of) {
