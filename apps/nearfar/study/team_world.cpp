@@ -12,7 +12,7 @@
 #include "apps/nearfar/shared/provenance.hpp"
 #include "apps/nearfar/study/conduct.hpp"
 #include "apps/nearfar/study/hardware.hpp"
-#include "bench/kinds/containers/loop_case.hpp"
+#include "bench/openmp_threads.hpp"
 #include "nearfar/container/team.hpp"
 #include "nearfar/memory/pages.hpp"
 #include "nearfar/topology/hardware.hpp"

@@ -24,6 +24,7 @@
 #include "apps/nearfar/shared/provenance.hpp"
 #include "apps/nearfar/topology/rank_picture.hpp"
 #include "bench/kinds/containers/loop_case.hpp"
+#include "bench/openmp_threads.hpp"
 #include "nearfar/container/team.hpp"
 #include "nearfar/container/where.hpp"
 #include "nearfar/memory/mpi/transport.hpp"

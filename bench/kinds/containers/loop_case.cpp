@@ -1,10 +1,6 @@
 #include "bench/kinds/containers/loop_case.hpp"
 
-#include <dlfcn.h>
 #include <malloc.h>
-#include <sys/resource.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -20,6 +16,7 @@
 #include "bench/kinds/containers/page_placement_text.hpp"
 #include "bench/kinds/containers/relax_loop.hpp"
 #include "bench/kinds/containers/vector_loop.hpp"
+#include "bench/openmp_threads.hpp"
 #include "nearfar/container/pin_team.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/topology/hardware.hpp"
@@ -255,42 +252,10 @@ std::unique_ptr<vector_loop> make_vector_loop(const triad_case& of) {
 
 }  // namespace
 
-namespace {
-
-void expect_given(int given, int asked) {
-  if (!openmp_available() || given == asked) return;
-  throw error("OpenMP gives " + std::to_string(given) + " of " + std::to_string(asked) +
-              " threads: unset OMP_THREAD_LIMIT, OMP_MAX_ACTIVE_LEVELS and similar variables of your OpenMP "
-              "library (KMP_...), or ask for fewer");
-}
-
-}  // namespace
-
-void expect_openmp_starts() {
-  // LLVM's library writes to a page of a file in /dev/shm when it starts. A page that it cannot have is
-  // fatal.
-  static bool has_started = false;
-  if (has_started || dlsym(RTLD_DEFAULT, "__kmpc_fork_call") == nullptr) return;
-  struct rlimit files {};
-  if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < static_cast<rlim_t>(getpagesize()))
-    throw error(
-        "files may have " + std::to_string(files.rlim_cur) +
-        " bytes here, and OpenMP's library needs a page in one: raise the limit (ulimit -f unlimited)");
-  struct statvfs room {};
-  if (statvfs("/dev/shm", &room) == 0 && room.f_bavail == 0)
-    throw error("/dev/shm is full, and OpenMP's library needs a page there: remove what nobody uses there");
-  has_started = true;
-}
-
-void expect_threads(int threads) {
-  expect_openmp_starts();
-  expect_given(team(threads).size(), threads);
-}
-
 std::vector<std::string> pin_all(int threads, const pinning& rule) {
   expect_threads(threads);
   std::vector<std::string> bindings = pin_team(team(threads), rule);
-  expect_given(static_cast<int>(bindings.size()), threads);
+  expect_given_threads(static_cast<int>(bindings.size()), threads);
   return bindings;
 }
 

@@ -237,13 +237,8 @@ struct loop_work {
 /// Whether the loop stores past the cache.
 [[nodiscard]] bool stores_stream(const triad_case& of);
 
-/// Throws `error` if OpenMP's library cannot start here, which may end the process by SIGBUS.
-void expect_openmp_starts();
-/// The same, and if OpenMP gives fewer threads than `threads`, because results for that number would be void.
-void expect_threads(int threads);
-
-/// Pins a team by a rule and returns the place of each of its threads, after `expect_threads`. Without OpenMP
-/// there is one thread.
+/// Pins a team by a rule and returns the place of each of its threads, after `expect_threads`
+/// (bench/openmp_threads.hpp). Without OpenMP there is one thread.
 std::vector<std::string> pin_all(int threads, const pinning& rule);
 
 /// How long a case is run.
