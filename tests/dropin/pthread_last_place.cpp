@@ -69,11 +69,14 @@ extern "C" [[gnu::visibility("default")]] long syscall(long number, ...) noexcep
   va_end(list);
   const auto* at = reinterpret_cast<const word*>(given[0]);  // NOLINT(performance-no-int-to-ptr)
   const int what = number == SYS_futex ? static_cast<int>(given[1]) & FUTEX_CMD_MASK : -1;
-  if (what == FUTEX_WAIT_BITSET && mine == role::waits_until) {
+  // Words of a mutex are odd while threads sleep on them. The library's own lock, whose word is then even,
+  // may put a thread to sleep before it has a place.
+  const bool sleeps_for_mutex = what == FUTEX_WAIT_BITSET && given[2] % 2 == 1;
+  if (sleeps_for_mutex && mine == role::waits_until) {
     seen_there = static_cast<std::uint32_t>(given[2]);
     slept_on = at;
   }
-  if (what == FUTEX_WAIT_BITSET && mine == role::waits && !slept) {
+  if (sleeps_for_mutex && mine == role::waits && !slept) {
     slept = true;
     ++asleep;
   }
