@@ -88,18 +88,21 @@ class outer_pass_counter {
  public:
   outer_pass_counter(W& w, int home, int leader)
       : words_(w), at_(Place == pass_counter::global ? home : leader) {}
-  [[nodiscard]] std::uint64_t read() {
-    std::uint64_t count = 0;
-    words_.get(at_, &word::count, count);
+  /// Counts one pass more, and returns the passes before it.
+  [[nodiscard]] std::uint64_t count() {
+    std::uint64_t before = 0;
+    words_.fetch_add(at_, &word::count, one_pass, before);
     words_.flush(at_);
-    return count;
+    return before;
   }
-  void write(const std::uint64_t& count) {
-    words_.put(at_, &word::count, count);
+  void reset() {
+    words_.accumulate(at_, &word::count, no_passes, far_op::replace);
     words_.flush(at_);
   }
 
  private:
+  static constexpr std::uint64_t one_pass = 1;
+  static constexpr std::uint64_t no_passes = 0;
   struct alignas(slot_bytes) word {
     far<std::uint64_t> count;
   };
@@ -111,9 +114,13 @@ template <world W>
 class outer_pass_counter<W, pass_counter::direct> {
  public:
   outer_pass_counter(W& w, int /*home*/, int leader) : cells_(w), count_(&cells_.at(leader).count) {}
-  // Relaxed, because the local lock's hand-over orders all accesses.
-  [[nodiscard]] std::uint64_t read() const { return count_->load(std::memory_order_relaxed); }
-  void write(std::uint64_t count) { count_->store(count, std::memory_order_relaxed); }
+  // Relaxed and in two steps, because the local lock's hand-over orders all accesses.
+  [[nodiscard]] std::uint64_t count() {
+    const std::uint64_t before = count_->load(std::memory_order_relaxed);
+    count_->store(before + 1, std::memory_order_relaxed);
+    return before;
+  }
+  void reset() { count_->store(0, std::memory_order_relaxed); }
 
  private:
   struct alignas(cache_line) cell {
@@ -235,7 +242,7 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
 
   void release() {
     if (!local_.alone() && pass_on()) return;
-    if constexpr (Policy.counts != pass_counter::inlined) counter_.write(no_passes);
+    if constexpr (Policy.counts != pass_counter::inlined) counter_.reset();
     // The node's queue node in the global lock must be free before another rank of the node can use it.
     global_.release();
     local_.release_local(Local::from_above);
@@ -259,7 +266,6 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
         clock_(w, w.locality().leader(level::node, w.rank()), checked_turn(max_turn)) {}
 
   static constexpr int passes_between_looks = 16;
-  static constexpr std::uint64_t no_passes = 0;
   static constexpr status one_pass = 1;
 
   /// The count that the successor gets: one pass more, up to the limit, but never `Local::from_above`.
@@ -274,9 +280,7 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
       if (passes_ >= max_passes_ && clock_.is_over() && must_give_up()) return false;
       local_.release_local(after(passes_));
     } else {
-      const std::uint64_t count = counter_.read();
-      if (count >= max_passes_ && clock_.is_over() && must_give_up()) return false;
-      counter_.write(count < max_passes_ ? count + 1 : max_passes_);
+      if (counter_.count() >= max_passes_ && clock_.is_over() && must_give_up()) return false;
       local_.release_local(one_pass);
     }
     return true;
