@@ -152,19 +152,19 @@ void add_cohort(catalogue& to) {
       "2 at home; none within a node");
   add<published_node, strict(pass_counter::global)>(to, "cohort.published_global",
                                                     "as cohort.published, with passes counted at home",
-                                                    "3 at home; 2 at home");
+                                                    "3 at home; 1 at home");
   add<published_node, strict(pass_counter::local)>(
       to, "cohort.published_local", "as cohort.published, with passes counted at the node's leader, by RMA",
-      "2 at home + 1; 2 in the node");
+      "2 at home + 1; 1 in the node");
   add<published_node, strict(pass_counter::direct)>(to, "cohort.published_direct",
                                                     "as cohort.published, with passes counted in near memory",
                                                     "2 at home; none within a node");
   add<rma_node, strict(pass_counter::global)>(
       to, "cohort.global_counter", "baseline: passes counted at home, node's queue node reached by RMA",
-      "3 at home + 2; 2 at home");
+      "3 at home + 2; 1 at home");
   add<rma_node, strict(pass_counter::local)>(to, "cohort.local_counter",
                                              "optimisation 1: passes counted at the node's leader, by RMA",
-                                             "2 at home + 3; 2 in the node");
+                                             "2 at home + 3; 1 in the node");
   add<rma_node, strict(pass_counter::direct)>(to, "cohort.direct_counter",
                                               "optimisation 2: passes counted in near memory",
                                               "2 at home + 2; none within a node");
@@ -200,20 +200,21 @@ void add_cohort(catalogue& to) {
       "dash between nodes, near_tts within with its pauses and flag as published", cost);
   add<direct_node, cohort_policy{}, tts_below<waiters_by::count>>(
       to, "cohort.mcs_tts_count", "dash between nodes, near_tts that counts its waiting ranks within", cost);
-  add<direct_node, cohort_policy{}, ticket_below>(to, "cohort.mcs_ticket",
-                                                  "dash between nodes, near_ticket within", cost);
-  add<direct_node, cohort_policy{}, clh_below>(to, "cohort.mcs_clh", "dash between nodes, near_clh within",
-                                               cost);
-  add<direct_node, cohort_policy{}, hemlock_below>(to, "cohort.mcs_hemlock",
-                                                   "dash between nodes, hemlock within", cost);
-  add<direct_node, cohort_policy{}, published_hemlock_below<hemlock_release::aggressive, true>>(
-      to, "cohort.mcs_hemlock_beside", "dash between nodes, hemlock.ctr_ah within", cost);
-  add<direct_node, cohort_policy{}, published_hemlock_below<hemlock_release::in_turn, true>>(
-      to, "cohort.mcs_hemlock_ctr", "dash between nodes, hemlock.ctr within", cost);
-  add<direct_node, cohort_policy{}, published_hemlock_below<hemlock_release::overlapped, false>>(
-      to, "cohort.mcs_hemlock_overlap", "dash between nodes, hemlock.overlap within", cost);
-  add<direct_node, cohort_policy{}, published_hemlock_below<hemlock_release::in_turn, false>>(
-      to, "cohort.mcs_hemlock_base", "dash between nodes, hemlock.base within", cost);
+  add<direct_node, strict(pass_counter::inlined), ticket_below>(
+      to, "cohort.mcs_ticket", "as cohort.strict, with near_ticket within", cost);
+  add<direct_node, strict(pass_counter::inlined), clh_below>(to, "cohort.mcs_clh",
+                                                             "as cohort.strict, with near_clh within", cost);
+  add<direct_node, strict(pass_counter::inlined), hemlock_below>(
+      to, "cohort.mcs_hemlock", "as cohort.strict, with hemlock within", cost);
+  add<direct_node, strict(pass_counter::inlined), published_hemlock_below<hemlock_release::aggressive, true>>(
+      to, "cohort.mcs_hemlock_beside", "as cohort.strict, with hemlock.ctr_ah within", cost);
+  add<direct_node, strict(pass_counter::inlined), published_hemlock_below<hemlock_release::in_turn, true>>(
+      to, "cohort.mcs_hemlock_ctr", "as cohort.strict, with hemlock.ctr within", cost);
+  add<direct_node, strict(pass_counter::inlined),
+      published_hemlock_below<hemlock_release::overlapped, false>>(
+      to, "cohort.mcs_hemlock_overlap", "as cohort.strict, with hemlock.overlap within", cost);
+  add<direct_node, strict(pass_counter::inlined), published_hemlock_below<hemlock_release::in_turn, false>>(
+      to, "cohort.mcs_hemlock_base", "as cohort.strict, with hemlock.base within", cost);
 
   // Pairs with local locks that came later.
   add<direct_node, cohort_policy{}, twa_below>(to, "cohort.mcs_twa", "dash between nodes, twa within", cost);
