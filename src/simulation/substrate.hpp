@@ -212,9 +212,11 @@ class cluster final : public engine::substrate {
   std::uint32_t take_first(flight_queue& from);
   void keep_order(const rank_state& me, std::uint32_t which);
   void do_in_place(rank_state& me, std::uint32_t which);
-  /// Whether the operation takes its node's lock of atomics in place, on a machine that has one.
-  [[nodiscard]] bool is_locked(const engine::operation& what) const noexcept {
-    return costs_.lock_handover > 0 && transfer_of(what.what) >= transfer::atomic;
+  /// Whether an operation of that rank takes its node's lock of atomics in place, on a machine that has one.
+  /// A rank reads a word of its own without the lock.
+  [[nodiscard]] bool is_locked(const engine::operation& what, int origin) const noexcept {
+    const bool reads_own = what.what == engine::action::fetch && what.target == origin;
+    return costs_.lock_handover > 0 && transfer_of(what.what) >= transfer::atomic && !reads_own;
   }
   /// Returns when a rank that asks at `at` for its node's lock of atomics has it.
   [[nodiscard]] picoseconds locked(int rank, picoseconds at) const noexcept {

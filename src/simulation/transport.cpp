@@ -110,7 +110,7 @@ void cluster::do_in_place(rank_state& me, std::uint32_t which) {
   const int rank = running();
   me.clock += flights_[which].times->latency;
   turn(me);
-  const bool takes_turns = is_locked(flights_[which].what);
+  const bool takes_turns = is_locked(flights_[which].what, rank);
   if (takes_turns) {
     me.clock = locked(rank, me.clock);
     // A rank that asks meanwhile queues behind this one.
@@ -197,7 +197,7 @@ void cluster::drain(int rank, picoseconds at, unsigned most) {
     const std::uint32_t which = take_first(it.pending);
     const flight& one = flights_[which];
     const bool is_memory = one.is == flight::role::memory;
-    const bool takes_turns = is_memory && is_locked(one.what);
+    const bool takes_turns = is_memory && is_locked(one.what, one.origin);
     it.handler_free = std::max({it.handler_free, it.inside_from, at});
     if (takes_turns) it.handler_free = locked(rank, it.handler_free);
     it.handler_free += is_memory ? one.times->service : costs_.exclusive;

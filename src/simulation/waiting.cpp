@@ -114,7 +114,7 @@ cluster::outcome cluster::await_far(rank_state& me, const engine::wait& what, pi
                                    costs_.hit + costs_.flush + costs_.progress);
   // Polls that take the lock of the node's atomics keep other ranks from it, and so does what others carry
   // out.
-  const bool disturbs = times.by != executor::origin || is_locked(what.read);
+  const bool disturbs = times.by != executor::origin || is_locked(what.read, running());
   me.waits = {&what, 1};
   outcome result;
   for (bool is_last = false;;) {
