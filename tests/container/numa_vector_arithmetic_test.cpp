@@ -412,6 +412,16 @@ TEST(numa_vector_arithmetic, gives_the_same_dot_product_to_the_last_bit_each_tim
   for (int round = 0; round < 50; ++round) ASSERT_EQ(dot(a, b), first);
 }
 
+TEST(numa_vector_arithmetic, multiplies_two_vectors_by_a_star_where_a_program_asks_for_it) {
+  using namespace nearfar::scalar_product;  // NOLINT(google-build-using-namespace): what is tested
+  const doubles x(1000, 3.0);
+  const doubles y(1000, 0.5);
+  EXPECT_EQ(x * y, 1500);
+  EXPECT_EQ((x + y) * (2.0 * y), dot(x + y, 2.0 * y));
+  EXPECT_EQ((2.0 * x)[0], 6);  // a number as a factor still scales
+  EXPECT_THROW(static_cast<void>(x * doubles(999, 1.0)), nearfar::misuse);
+}
+
 TEST(numa_vector_arithmetic, calculates_with_complex_numbers_words_and_small_integers) {
   using complex = std::complex<double>;
   const numa_vector<complex> z(1000, complex(0, 1));

@@ -15,7 +15,8 @@
 /// temporary is consumed. If element operations of an in-place operation throw, elements have old or new
 /// values; an assignment leaves the vector as it was.
 ///
-/// There is no product of two vectors by `*`, whose meaning differs between fields: use `hadamard` or `dot`.
+/// By default there is no product of two vectors by `*`, whose meaning differs between fields: use `hadamard`
+/// or `dot`. With `using namespace nearfar::scalar_product`, `x * y` is `dot(x, y)`, as in the source.
 ///
 /// Cost: one loop on the team of the vector on the left.
 ///
@@ -199,5 +200,17 @@ template <detail::vector_operand A, detail::vector_operand_of<detail::element_ty
   for (partial& of_member : of_members) all += of_member.sum;
   return all;
 }
+
+/// For programs in which `*` of two vectors means their scalar product.
+namespace scalar_product {
+
+/// `dot(a, b)`.
+template <detail::vector_operand A, detail::vector_operand_of<detail::element_type<A>> B>
+  requires requires(const A& a, const B& b) { dot(a, b); }
+[[nodiscard]] detail::element_type<A> operator*(const A& a, const B& b) {
+  return dot(a, b);
+}
+
+}  // namespace scalar_product
 
 }  // namespace nearfar
