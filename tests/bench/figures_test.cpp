@@ -116,7 +116,7 @@ TEST(figures, of_chunks_show_aligned_and_unaligned_arrays_with_the_same_chunks) 
   EXPECT_EQ(unaligned, aligned);
 }
 
-TEST(claims, on_indices_and_alignment_are_judged_by_the_ratio_of_two_curves) {
+TEST(claims, on_indices_alignment_and_rows_are_judged_by_the_ratio_of_two_curves) {
   struct expected {
     const char* begin;  // of the claim
     const char* curve;
@@ -129,7 +129,8 @@ TEST(claims, on_indices_and_alignment_are_judged_by_the_ratio_of_two_curves) {
        {expected{"2.7: unaligned", "array.unaligned, 2 threads", 0.9, {0.8, 1}},
         expected{"3.3: in cache an iterator", "vector.iterator, 1 thread", 2, {1, 3}},
         expected{"3.3: in memory an iterator", "vector.iterator, 1 thread", 1.2, {1, 2}},
-        expected{"3.7: in cache its iterator", "padded-iterator, 1 thread", 2, {1, 3}}}) {
+        expected{"3.7: in cache its iterator", "padded-iterator, 1 thread", 2, {1, 3}},
+        expected{"4.3: rows that one thread", "array, rows of one thread", 0.8, {0.6, 1}}}) {
     const auto found = std::find_if(claims.begin(), claims.end(), [&](const loop_claim& one) {
       return one.what.text.rfind(each.begin, 0) == 0;
     });
@@ -186,6 +187,21 @@ TEST(figures, of_pairs_of_cpus_show_every_ordered_pair_of_at_most_six) {
   const auto of_many = pairs(machine({1, 2}, 64, 2));
   EXPECT_EQ(of_many.size(), 30U);
   EXPECT_TRUE(of_many.count("0,63") == 1 && of_many.count("63,0") == 1);
+}
+
+TEST(figures, in_full_have_the_grid_and_the_sweeps_of_the_thesis) {
+  figure_machine full = machine({1, 2}, 2, 1);
+  full.full = true;
+  for (const char* number : {"4.2", "4.3"}) {
+    for (const figure_case& point : figure(number).cases(full)) {
+      const auto& of = std::get<nearfar::bench::relax_case>(point.what);
+      EXPECT_EQ(of.rows, 8000U);
+      EXPECT_EQ(of.columns, 8000U);
+      EXPECT_EQ(of.sweeps, 300);
+    }
+    for (const figure_case& point : figure(number).cases(machine({1, 2}, 2, 1)))
+      EXPECT_EQ(std::get<nearfar::bench::relax_case>(point.what).sweeps, 0);
+  }
 }
 
 TEST(figures, of_segments_have_the_same_length_divided_evenly) {

@@ -214,6 +214,16 @@ class Relax(Loops):
                 self.assertAlmostEqual(sample["mlups"] / (points / sample["duration_ns"] * 1e3), 1)
                 self.assertIsNone(sample["gbytes_per_s"])
 
+    def test_sweeps_are_as_many_as_asked_for(self):
+        size = ["--rows", "20", "--columns", "30", "--threads", "1,2"]
+        samples = self.samples("relax", "--min-time", "0.01", "--repetitions", "2", *size, "--sweeps", "7")
+        for sample in samples:
+            self.assertEqual((sample["sweeps"], sample["iterations"], sample["effort"]["sweeps"]), (7, 7, 7))
+            self.assertTrue(sample["verified"])
+        ended = nearfar("bench", "relax", "--sweeps", "-1", cwd=self.folder)
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("--sweeps must be", ended.stderr)
+
     def test_serial_initialisation_is_right(self):
         samples = self.samples("relax", *SHORT, "--rows", "50", "--columns", "60", "--init", "serial", "--threads", "2")
         self.assertEqual({(s["container"], s["initialisation"]) for s in samples}, {(c, "serial") for c in GRIDS})

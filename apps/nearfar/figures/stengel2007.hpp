@@ -27,7 +27,7 @@ struct figure_machine {
   int domains = 1;              ///< NUMA domains, emulated ones too
   int domain = 0;               ///< the one that the first thread runs on
   bool quick = false;           ///< only so much that every part of the code runs
-  bool full = false;            ///< grids as large as published
+  bool full = false;            ///< grids and sweeps as published
 };
 
 /// A point of a curve.

@@ -100,6 +100,7 @@ axis min_time_axis() {
 
 constexpr double most_elements = 1e12;  // beyond what fits into memory, so that nothing useful is refused
 constexpr double most_of_grid = 1e9;
+constexpr double most_sweeps = 1e9;
 
 std::vector<axis> axes_of_vectors(std::vector<axis_value> lengths) {
   std::vector<axis_value> from_cache_to_memory;
@@ -136,6 +137,14 @@ std::vector<axis> axes_of_vectors(std::vector<axis_value> lengths) {
 
 axis grid_axis(const char* name, const char* meaning) {
   return {.name = name, .meaning = meaning, .standard = std::int64_t{2000}, .least = 1, .most = most_of_grid};
+}
+
+axis sweeps_axis() {
+  return {.name = "sweeps",
+          .meaning = "Sweeps of a repetition, however long they take; 0: as many as --min-time asks for",
+          .standard = std::int64_t{0},
+          .most = most_sweeps,
+          .is_effort = true};
 }
 
 // ---------------------------------------------------------------------------------------------------- cases
@@ -179,6 +188,7 @@ relax_case grid_at(const object& of, const point& at, int threads) {
   made.rows = size_at(at, "rows");
   made.columns = size_at(at, "columns");
   made.decomposition = *value_of(loop_decompositions, at.text("decomposition"));
+  made.sweeps = at.whole("sweeps");
   return with_initialisation(made, at);
 }
 
@@ -249,6 +259,7 @@ void name_axes(const relax_case& of, point& axes) {
   axes.set("rows", whole(of.rows));
   axes.set("columns", whole(of.columns));
   axes.set("decomposition", std::string(name_of(loop_decompositions, of.decomposition)));
+  axes.set("sweeps", of.sweeps);
 }
 
 std::map<std::string, axis_value> parameters_of(const loop_setting& of) {
@@ -378,7 +389,7 @@ benchmark relax() {
       .source = "Stengel 2007, chapter 4",
       .kind = &containers(),
       .axes = {grid_axis("rows", "Rows of the grid"), grid_axis("columns", "Columns of the grid"),
-               std::move(decomposition), pinning_axis(), min_time_axis()},
+               std::move(decomposition), pinning_axis(), sweeps_axis(), min_time_axis()},
       .usual = {"array", "vector", "vector-numa", "numa_vector", "segmented"},
       .without = {"padding", "stores"},
       .columns = {judged_by(

@@ -175,17 +175,17 @@ void prepare(const loop_setting& of) {
 #endif
 }
 
-/// Doubles the number of iterations until the loop runs long enough.
+/// Doubles the number of iterations until the loop runs long enough, unless their number is given.
 template <typename Loop>
 void measure(Loop& loop, const loop_times& times, sample& into) {
-  std::int64_t iterations = std::max<std::int64_t>(times.first_guess, 1);
+  std::int64_t iterations = std::max<std::int64_t>(times.exactly != 0 ? times.exactly : times.first_guess, 1);
   loop.run(1 + iterations / 10);
   for (;; iterations *= 2) {
     const auto start = std::chrono::steady_clock::now();
     loop.run(iterations);
     into.duration = std::chrono::steady_clock::now() - start;
     into.iterations = iterations;
-    if (into.duration >= times.shortest && into.duration.count() > 0) return;
+    if (times.exactly != 0 || (into.duration >= times.shortest && into.duration.count() > 0)) return;
   }
 }
 
@@ -334,8 +334,10 @@ sample run_relax(const relax_case& of, const loop_times& times) {
   prepare(of);
   const std::unique_ptr<relax_loop> loop = make_relax_loop(of);
   const bool begins_right = loop->verify();
+  loop_times of_sweeps = times;
+  of_sweeps.exactly = of.sweeps;
   sample result;
-  measure(*loop, times, result);
+  measure(*loop, of_sweeps, result);
   result.verified = loop->verify() && begins_right;
   result.counts = settings_of(of);
   result.counts["sweeps"] = result.iterations;

@@ -199,6 +199,7 @@ struct relax_case : loop_setting {
   std::size_t rows = 0;
   std::size_t columns = 0;
   loop_decomposition decomposition = loop_decomposition::horizontal;
+  std::int64_t sweeps = 0;  ///< of a repetition; 0 for as many as last long enough
 };
 
 using loop_case = std::variant<triad_case, relax_case>;
@@ -245,6 +246,7 @@ std::vector<std::string> pin_all(int threads, const pinning& rule);
 struct loop_times {
   std::chrono::nanoseconds shortest{};  ///< iterations double until they last that long
   std::int64_t first_guess = 1;         ///< of the number of iterations
+  std::int64_t exactly = 0;             ///< iterations, however long they take; 0 for no such number
 };
 
 /// The rates of that much work, as fields of a record: `mflops`, `mbytes_per_s` and others. A rate is null
