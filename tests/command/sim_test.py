@@ -100,6 +100,21 @@ class Benchmarks(InEmptyFolder):
         self.succeed("report", "short.jsonl")
         self.assertIn("cohort (not steady)", (self.folder / "nearfar-report" / "index.html").read_text())
 
+    def test_published_cohorts_leave_the_node_after_the_limit_in_each_turn(self):
+        counters = ["published", "published_global", "published_local", "published_direct", "global_counter",
+                    "local_counter", "direct_counter", "inline_counter"]  # fmt: skip
+        below = ["ticket", "clh", "hemlock", "hemlock_base", "hemlock_overlap", "hemlock_ctr", "hemlock_beside"]
+        strict = [*(f"cohort.{name}" for name in counters), *(f"cohort.mcs_{name}" for name in below)]
+        for nodes in ["1", "2"]:
+            names = ",".join([*strict, "cohort.unbiased"])
+            self.succeed("sim", "ecsb", "--nodes", nodes, "--ranks-per-node", "4", "--locks", names, "--duration", "0.002",
+                         "--repetitions", "1", "--max-local-passes", "8", "--output", f"{nodes}.jsonl")  # fmt: skip
+            local = {sample["lock"]: sample["measured"]["local"] for sample in self.samples(f"{nodes}.jsonl")[1]}
+            for name in strict:
+                self.assertAlmostEqual(local[name], 100 * 8 / 9, delta=0.5, msg=f"{name} on {nodes} nodes")
+            # This one stays while no other node asks.
+            self.assertGreater(local["cohort.unbiased"], 92)
+
     def test_inserts_that_were_refused_are_told(self):
         crowded = ["sim", "dht", "--nodes", "64", "--ranks-per-node", "16", "--keys", "16", "--writers", "100",
                    "--duration", "0.0002", "--repetitions", "1"]  # fmt: skip
