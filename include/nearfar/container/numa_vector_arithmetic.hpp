@@ -201,14 +201,15 @@ template <detail::vector_operand A, detail::vector_operand_of<detail::element_ty
   return all;
 }
 
-/// For programs in which `*` of two vectors means their scalar product.
+/// For programs in which `*` of two vectors means their scalar product. In a namespace that has an
+/// `operator*` of its own, a program writes `using nearfar::scalar_product::operator*;` there.
 namespace scalar_product {
 
 /// `dot(a, b)`.
 template <detail::vector_operand A, detail::vector_operand_of<detail::element_type<A>> B>
-  requires requires(const A& a, const B& b) { dot(a, b); }
-[[nodiscard]] detail::element_type<A> operator*(const A& a, const B& b) {
-  return dot(a, b);
+  requires requires(const A& a, const B& b) { nearfar::dot(a, b); }
+[[nodiscard]] detail::element_type<A> operator*(A&& a, B&& b) {
+  return nearfar::dot(a, b);
 }
 
 }  // namespace scalar_product
