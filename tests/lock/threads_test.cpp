@@ -167,7 +167,9 @@ std::vector<std::string> locks_with_passes() {
 
 /// Locks that give up after the limit whether another node waits or not, so that a test can count the runs.
 bool is_strict(const lock_entry& entry) {
-  return entry.name == "rma_mcs" || entry.name == "cohort.strict" || entry.name.ends_with("_counter");
+  return entry.name == "rma_mcs" || entry.name == "cohort.strict" || entry.name.ends_with("_counter") ||
+         entry.name == "cohort.mcs_ticket" || entry.name == "cohort.mcs_clh" ||
+         entry.name.starts_with("cohort.mcs_hemlock") || entry.name.ends_with("_tts_published");
 }
 
 TEST_P(threads_passes, limit_holds) {

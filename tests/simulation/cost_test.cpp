@@ -404,6 +404,27 @@ TEST(transfer_costs, atomics_in_a_node_take_turns_under_its_lock) {
   }
 }
 
+TEST(transfer_costs, a_rank_fetches_a_word_of_its_own_without_the_lock_of_the_node) {
+  machine on = free_machine();
+  on.library.lock_handover = 300;
+  on.cost(distance::node, transfer::atomic) = {.overhead = 10, .service = 100};
+  on.cost(distance::self, transfer::atomic) = {.overhead = 10, .service = 100};
+  std::array<std::int64_t, 4> spans{};
+  run(on, placed("node:1 core:4", 4), [&](world& w) {
+    world::far_segment<two_words> words(w);
+    const int rank = w.rank();
+    std::uint64_t value = 0;
+    spans[static_cast<std::size_t>(rank)] = span_of(w, [&] {
+      if (rank == 0) words.fetch_add(0, &two_words::first, one, value);
+      if (rank == 1) words.fetch(1, &two_words::first, value);
+      if (rank == 2) words.fetch(3, &two_words::first, value);
+      if (rank == 3) words.fetch_add(3, &two_words::second, one, value);
+    });
+  });
+  // Rank 1 alone needs no turn.
+  EXPECT_EQ(spans, (std::array<std::int64_t, 4>{110, 110, 110 + 400, 110 + 800}));
+}
+
 TEST(transfer_costs, one_call_serves_so_many_requests) {
   machine on = free_machine();
   on.cost(distance::remote, transfer::atomic) = {0, 100, 0, 0, executor::target};
