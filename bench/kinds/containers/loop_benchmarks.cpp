@@ -140,11 +140,12 @@ axis grid_axis(const char* name, const char* meaning) {
 }
 
 axis sweeps_axis() {
-  return {.name = "sweeps",
-          .meaning = "Sweeps of a repetition, however long they take; 0: as many as --min-time asks for",
-          .standard = std::int64_t{0},
-          .most = most_sweeps,
-          .is_effort = true};
+  return {
+      .name = "sweeps",
+      .meaning = "Timed sweeps of a repetition, however long they take; 0: as many as --min-time asks for",
+      .standard = std::int64_t{0},
+      .most = most_sweeps,
+      .is_effort = true};
 }
 
 // ---------------------------------------------------------------------------------------------------- cases
