@@ -97,7 +97,7 @@ class outer_pass_counter {
   }
   void reset() {
     words_.accumulate(at_, &word::count, no_passes, far_op::replace);
-    words_.flush(at_);
+    words_.flush(at_);  // before the next turn counts
   }
 
  private:
