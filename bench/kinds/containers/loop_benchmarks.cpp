@@ -140,12 +140,11 @@ axis grid_axis(const char* name, const char* meaning) {
 }
 
 axis sweeps_axis() {
-  return {
-      .name = "sweeps",
-      .meaning = "Timed sweeps of a repetition, however long they take; 0: as many as --min-time asks for",
-      .standard = std::int64_t{0},
-      .most = most_sweeps,
-      .is_effort = true};
+  return {.name = "sweeps",
+          .meaning = "Timed sweeps of a repetition; 0: as many as --min-time asks for",
+          .standard = std::int64_t{0},
+          .most = most_sweeps,
+          .is_effort = true};
 }
 
 // ---------------------------------------------------------------------------------------------------- cases
