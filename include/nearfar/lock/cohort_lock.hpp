@@ -54,8 +54,8 @@ concept cohort_local = requires(L& local, typename L::status passes) {
 
 /// Where the number of local passes is counted: the baseline of the thesis and its optimisations 1 to 3.
 enum class pass_counter : std::uint8_t {
-  global,   ///< in the far memory of the home rank, by RMA
-  local,    ///< in the far memory of the node's leader, by RMA
+  global,   ///< in the far memory of the home rank, by one atomic a pass
+  local,    ///< in the far memory of the node's leader, by one atomic a pass
   direct,   ///< in the near memory of the node's leader
   inlined,  ///< in the status that the local lock hands over
 };
