@@ -44,10 +44,10 @@ target_compile_options(
   INTERFACE -Wall
             -Wextra
             -Wpedantic
-            # In joined sources names of one are visible in the next ...
-            $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>
-            $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow=local>
-            # ... and GCC takes what is local to one for what is in a header.
+            # Joined sources see the names of the sources before them. A source must compile alone if it compiles joined, so
+            # GCC warns of local names only.
+            $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wshadow=local>
+            # GCC takes a type that is local to a joined source for one of a header.
             $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wno-subobject-linkage>
             # GCC 12 sees overlaps in std::string that are not there (its bug 105651).
             $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
@@ -98,7 +98,7 @@ if(NEARFAR_SANITIZE)
   foreach(target IN LISTS declared_before)
     target_compile_options(${target} PRIVATE ${sanitizers})
   endforeach()
-  # See there.
+  # The source says why.
   if(NEARFAR_SANITIZE MATCHES "thread")
     set_property(SOURCE ${nearfar_SOURCE_DIR}/src/container/team.cpp APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=thread
                                                                                     -DNEARFAR_TSAN)
@@ -125,7 +125,7 @@ enable_testing()
 add_subdirectory(examples)
 add_subdirectory(tests)
 
-# Faster for all sources together, and slower for one. A target that this build has not is none to join.
+# Faster for all sources together, and slower for one. Targets that this build lacks are left alone.
 foreach(entry IN LISTS NEARFAR_UNITY)
   string(REPLACE "=" ";" entry "${entry}")
   list(GET entry 0 target)
@@ -169,7 +169,8 @@ endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT NEARFAR_MPI_ONLY)
   target_compile_options(nearfar_engine PRIVATE -O2)
 endif()
-# AddressSanitizer doubles what the optimiser takes, so that its presets do without, but for what all tests run for long.
+# The optimiser takes twice as long with AddressSanitizer. Its presets optimise the library alone, in which all tests spend
+# much time.
 if(NEARFAR_SANITIZE MATCHES "address")
   target_compile_options(nearfar PRIVATE -O1)
 endif()

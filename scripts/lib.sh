@@ -388,21 +388,32 @@ find_python() {
   die "no Python 3 with the modules $* is installed; run scripts/setup test, or name one in NEARFAR_PYTHON"
 }
 
-# Configures the CMake preset $1 if it has never been or its presets changed (CMake itself sees to
-# changed CMakeLists.txt), then builds it, with further arguments for cmake --build. The binary folder
-# is build/PRESET.
-build_preset() {
-  local folder=$nearfar_root/build/$1
+# Lets CMake compile through ccache, if that is installed.
+use_compiler_cache() {
   if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER-} ]] && command -v ccache >/dev/null; then
     export CMAKE_CXX_COMPILER_LAUNCHER=ccache
   fi
   # With these settings every checkout on a machine uses what the first one compiled.
   export CCACHE_BASEDIR=$nearfar_root CCACHE_NOHASHDIR=1
-  # Every failure returns here by hand: set -e does not count where the caller asks for the status.
+}
+
+# Configures the CMake preset $1, with further arguments for cmake.
+configure_preset() {
+  use_compiler_cache
+  cmake --preset "$1" "${@:2}" || return
+  touch "$nearfar_root/build/$1/.configured"
+}
+
+# Configures the CMake preset $1 if it has never been or its presets changed (CMake itself sees to
+# changed CMakeLists.txt), then builds it, with further arguments for cmake --build. The binary folder
+# is build/PRESET.
+build_preset() {
+  local folder=$nearfar_root/build/$1
+  use_compiler_cache
+  # Each command here ends with `|| return`, since bash ignores set -e if the caller tests the status.
   cd -- "$nearfar_root" || return
   if [[ ! -f $folder/build.ninja || CMakePresets.json -nt $folder/.configured ]]; then
-    cmake --preset "$1" || return
-    touch "$folder/.configured"
+    configure_preset "$1" || return
   fi
   cmake --build --preset "$1" --parallel "${NEARFAR_JOBS:-$(allowed_cores)}" "${@:2}"
 }
@@ -436,7 +447,7 @@ kept_times() {
   if [[ ! -r $file ]]; then return 0; fi
   awk -F '\t' -v table="$1: " -v me="$nearfar_me" '
     /^#/ || /^[ \t\r]*$/ || index($0, table) != 1 { next }
-    NF == 2 && length($1) > length(table) && $2 ~ /^[0-9]+$/ {
+    NF == 2 && length($1) > length(table) && $2 ~ /^[0-9]+$/ && length($2) < 10 {
       print substr($1, length(table) + 1) "\t" $2 + 0
       next
     }
@@ -484,8 +495,8 @@ keep_times() {
   for index in "${!stage_names[@]}"; do
     printf '%s: %s\t%s\n' "$1" "${stage_names[index]}" "${stage_seconds[index]}"
   done | awk -F '\t' '
-    NR == FNR { now[$1] = $0; order[++count] = $1; next }
-    $1 in now { print now[$1]; delete now[$1]; next }
+    NR == FNR { now[$1] = $0; is_new[$1] = 1; order[++count] = $1; next }
+    $1 in is_new { if ($1 in now) print now[$1]; delete now[$1]; next }
     { print }
     END { for (i = 1; i <= count; ++i) if (order[i] in now) print now[order[i]] }' - "$file" >"$file.new" &&
     mv -- "$file.new" "$file"

@@ -30,8 +30,7 @@ static void* workers[max_workers];
 static void* next(const char* name) { return dlsym(RTLD_NEXT, name); }
 
 int ucp_worker_create(void* context, const void* parameters, void** worker) {
-  int (*create)(void*, const void*, void**) =
-      (int (*)(void*, const void*, void**))next("ucp_worker_create");
+  int (*create)(void*, const void*, void**) = (int (*)(void*, const void*, void**))next("ucp_worker_create");
   int status = create(context, parameters, worker);
   if (status == 0) {
     for (int i = 0; i < max_workers; ++i) {

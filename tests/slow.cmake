@@ -92,8 +92,8 @@ if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
     checker/shfl_test.cpp
     checker/symmetry_test.cpp
     checker/waiting_test.cpp)
-  # Whether a function's variables are gone is known where the engine's world is inlined. A program of its own, since a
-  # linker takes a function that several sources have from one of them.
+  # The checker sees that a function's variables are gone only where the compiler inlines the engine's world. The test is
+  # a program of its own, since a linker keeps one copy of a function that several sources define.
   nearfar_add_test(checker_far_faults checker/far_fault_test.cpp)
   target_link_libraries(nearfar_checker_far_faults_tests PRIVATE nearfar_engine)
   if(NEARFAR_SANITIZE)

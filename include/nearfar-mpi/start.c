@@ -1,6 +1,6 @@
-/* What a program of nearfar-cc does if it is started as such: it goes on as the only rank of `nearfar run`, as
- * programs of MPI libraries do without mpirun. nearfar-cc links this. The program has no interpreter, so nothing
- * is relocated here, and no library is there. */
+/* What a program of nearfar-cc does if it is started as such: it goes on as the only rank of `nearfar run`,
+ * as programs of MPI libraries do without mpirun. nearfar-cc links this. The program has no interpreter, so
+ * nothing is relocated here, and no library is there. */
 
 #if defined(__x86_64__)
 

@@ -14,6 +14,7 @@
 #include "nearfar/core/error.hpp"
 #include "nearfar/memory/mpi/world.hpp"
 #include "tests/mpi/environment.hpp"
+#include "tests/run_some.hpp"
 #include "tests/watchdog.hpp"
 
 namespace {
@@ -129,7 +130,7 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return 1;
   }
-  int status = RUN_ALL_TESTS();
+  int status = nearfar::testing::run_some();
   nearfar::testing::destroy_common_world();
   status = largest_of_all(status);
   MPI_Finalize();

@@ -65,9 +65,15 @@ class Times(InFolder):
         self.assertRegex(ended.stdout, r"first +ok +20 +10 +2\.00")
         self.assertIn("took a fifth longer than kept in scripts/stage-times.txt: first; \n", ended.stdout)
 
+    def test_names_a_stage_that_took_a_fifth_and_five_seconds_longer(self):
+        for now, kept, is_named in [(20, 17, False), (120, 101, False), (120, 100, False), (121, 100, True), (12, 8, False), (13, 8, False), (14, 8, True)]:
+            self.kept.write_text(f"test: first\t{kept}\n")
+            ended = self.run_script(f"note_time first {now} ok\nprint_times test")
+            self.assertEqual("took a fifth longer" in ended.stdout, is_named)
+
     def test_of_lines_that_cannot_be_read(self):
         for line in ["test: first\tabc", "test: \t1", "test: first\t1.5", "test: first\t4s", "test: first\t1\t2", "test: first\t-3",
-                     "test: first\ta[$(touch x)]"]:  # fmt: skip
+                     "test: first\ta[$(touch x)]", "test: first\t9999999999"]:  # fmt: skip
             self.kept.write_text(f"# head\n{line}\n")
             ended = self.run_script(self.NOTED)
             self.assertEqual(ended.returncode, 0, ended.stderr)
@@ -91,6 +97,11 @@ class Times(InFolder):
         self.kept.write_text("# head\ntest: second\t9\nbench: first\t1\ntest: other\t3\n")
         self.assertEqual(self.run_script(self.NOTED, NEARFAR_KEEP_TIMES="1").returncode, 0)
         self.assertEqual(self.kept.read_text(), "# head\ntest: second\t10\nbench: first\t1\ntest: other\t3\ntest: first\t20\n")
+
+    def test_are_kept_once(self):
+        self.kept.write_text("test: first\t1\ntest: first\t2\n")
+        self.assertEqual(self.run_script(self.NOTED, NEARFAR_KEEP_TIMES="1").returncode, 0)
+        self.assertEqual(self.kept.read_text(), "test: first\t20\ntest: second\t10\n")
 
     def test_of_other_work_or_a_failure_are_not_kept(self):
         before = self.kept.read_text()
