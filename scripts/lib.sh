@@ -3,6 +3,8 @@
 
 # The caller sets -euo pipefail; this file defines things, and makes the caller say where it fails.
 
+# With CDPATH, cd prints where it goes.
+unset CDPATH
 nearfar_scripts=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 nearfar_root=$(dirname -- "$nearfar_scripts")
 
@@ -358,12 +360,19 @@ choose_mpich_options() {
   if [[ -n $preloads ]]; then mpich_options+=(-genv LD_PRELOAD "$preloads"); fi
 }
 
-# Prints the project's own files that match the git patterns given, new files included.
+# Prints the project's own files that match the git patterns given, new files included. Without git, or in a folder of
+# another user, which git does not trust, these are all files outside build/.
 project_files() {
-  git -C "$nearfar_root" ls-files --cached --others --exclude-standard --deduplicate -- "$@" |
-    while IFS= read -r file; do
-      if [[ -f $nearfar_root/$file ]]; then printf '%s\n' "$file"; fi
-    done
+  local tests=() pattern
+  if git -C "$nearfar_root" rev-parse --git-dir >/dev/null 2>&1; then
+    git -C "$nearfar_root" ls-files --cached --others --exclude-standard --deduplicate -- "$@" |
+      while IFS= read -r file; do
+        if [[ -f $nearfar_root/$file ]]; then printf '%s\n' "$file"; fi
+      done
+    return
+  fi
+  for pattern; do tests+=(-o -path "./$pattern"); done
+  (cd -- "$nearfar_root" && find . -path ./build -prune -o -type f \( "${tests[@]:1}" \) -printf '%P\n' | sort)
 }
 
 # Prints a Python 3 that has all the given modules: $NEARFAR_PYTHON if that is set; else python3, or Debian's, if

@@ -136,6 +136,28 @@ class Alone(InFolder):
         self.assertFalse((self.root / "build").exists())
 
 
+class Folders(InFolder):
+    def test_are_right_where_cd_prints_them(self):
+        (self.root / "scripts" / "trial").write_text(START + 'echo "$nearfar_root"\n')
+        ended = subprocess.run(["bash", "scripts/trial"], cwd=self.root, env={**os.environ, "CDPATH": str(self.root)}, capture_output=True, text=True)
+        self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, f"{self.root.resolve()}\n", ""))
+
+    def test_are_formatted_without_git(self):
+        shutil.copy(SOURCE / ".clang-format", self.root)
+        for name in ["build", "src"]:
+            (self.root / name).mkdir()
+            (self.root / name / "a.cpp").write_text("int   a;\n")
+        (self.root / "src" / "b.cpp").write_text("int b;\n")
+        check = [self.root / "scripts" / "format", "--check"]
+        ended = subprocess.run(check, cwd="/", capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("src/a.cpp", ended.stderr)
+        self.assertNotIn("build/a.cpp", ended.stderr)
+        subprocess.run(check[:1], cwd="/", capture_output=True, check=True)
+        self.assertEqual([(self.root / name / "a.cpp").read_text() for name in ["build", "src"]], ["int   a;\n", "int a;\n"])
+        self.assertEqual(subprocess.run(check, cwd="/", capture_output=True).returncode, 0)
+
+
 class Messages(InFolder):
     def test_that_nobody_takes_end_nothing(self):
         ended = self.run_script("exec 2>&-\nsay lost\necho here")
