@@ -128,13 +128,16 @@ void execution::compare_with_run_before() {
 void execution::compare_waits() {
   std::uint64_t hash = 0;
   for (int rank = 0; rank < size(); ++rank) {
-    const request* next = state(rank).at == where::at_step ? state(rank).next : nullptr;
-    if (next == nullptr || !next->waits()) continue;
+    rank_state& of = state(rank);
+    if (of.at != where::at_step || of.next == nullptr || !of.next->waits()) continue;
     hash = mixed(hash, static_cast<std::uint64_t>(can_go_on(rank) ? 1 + choices({rank, 0}) : 0));
-    // In another order the rank may wait while the word has an earlier value.
-    for (std::size_t event = 0; event < events_.size(); ++event)
-      if (const std::optional<bool> could = could_go_before({rank, 0}, event))
-        hash = mixed(hash, *could ? 2 : 1);
+    // In another order the rank may wait while the word has an earlier value. The answers for earlier events
+    // stay while the rank waits.
+    const footprint touches = next_footprint({rank, 0});
+    for (; of.asked_events < events_.size(); ++of.asked_events)
+      if (const std::optional<bool> could = could_go_before({rank, 0}, touches, of.asked_events))
+        of.could_go_on = mixed(of.could_go_on, *could ? 2 : 1);
+    hash = mixed(hash, of.could_go_on);
   }
   could_go_on_.push_back(hash);
   const std::size_t taken = schedule_.size();
@@ -188,12 +191,13 @@ const event_set& execution::past_of(const process& one) const {
   return one.is_delivery() ? find_rma(one)->past : state(one.rank).past;
 }
 
-std::optional<bool> execution::could_go_before(const process& one, std::size_t event) const {
+std::optional<bool> execution::could_go_before(const process& one, const footprint& mine,
+                                               std::size_t event) const {
   std::optional<bool> result;
-  for (const word_access& mine : next_footprint(one))
+  for (const word_access& ours : mine)
     for (const word_access& theirs : events_[event].touched)
-      if (mine.conflicts_with(theirs))
-        if (const auto held = held_before(one, mine, event, theirs.before))
+      if (ours.conflicts_with(theirs))
+        if (const auto held = held_before(one, ours, event, theirs.before))
           result = result.value_or(true) && *held;
   return result;
 }

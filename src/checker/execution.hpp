@@ -100,6 +100,10 @@ struct rank_state : knowledge {
   std::optional<std::uint64_t> called{};  // the object of an operation that has not returned
   std::uint64_t asked = 0;                // hash of all requests of the rank so far
   std::source_location site;              // of the next step
+  // Of the next step, if it waits: the events before which `note_waits` has asked whether it could be taken,
+  // and a hash of the answers.
+  std::size_t asked_events = 0;
+  std::uint64_t could_go_on = 0;
 };
 
 class execution final : public engine::substrate, public monitor, public shared_memory::users {
@@ -159,7 +163,9 @@ class execution final : public engine::substrate, public monitor, public shared_
 
   /// For a process that is enabled or blocked: whether its next step's condition held before an event that
   /// conflicts with the step. Nothing if the step waits for none of the words of the event.
-  [[nodiscard]] std::optional<bool> could_go_before(const process& one, std::size_t event) const;
+  [[nodiscard]] std::optional<bool> could_go_before(const process& one, std::size_t event) const {
+    return could_go_before(one, next_footprint(one), event);
+  }
   /// Events that happen before the next step of a process, whichever it is.
   [[nodiscard]] const event_set& past_of(const process& one) const;
 
@@ -292,6 +298,9 @@ class execution final : public engine::substrate, public monitor, public shared_
   /// Compares with the run before what all ranks have asked for after the steps so far.
   void compare_with_run_before();
   void compare_waits();
+  /// The same, of a step that touches `mine`.
+  [[nodiscard]] std::optional<bool> could_go_before(const process& one, const footprint& mine,
+                                                    std::size_t event) const;
   void check_operands(const engine::operation& what);
   /// Reports a result whose buffer belongs to an operation that is not complete.
   void expect_own_buffer(const engine::operation& what);

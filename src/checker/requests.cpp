@@ -465,6 +465,8 @@ std::uint64_t execution::stop_before(request& next) {
   rank_state& me = self();
   me.at = where::at_step;
   me.next = &next;
+  me.asked_events = 0;
+  me.could_go_on = 0;
   me.site = current_site();
   note_asked(mixed(next.hash(), next.operands()));
   for (const rma& one : me.outstanding) check_buffers(me, one);
