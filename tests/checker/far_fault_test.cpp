@@ -239,6 +239,11 @@ TEST(faults, poison_that_was_found_is_found_again) {
       [](scene& s, const word& got) {
         s.w.await(s.cells.x, [&got](word value) { return value == 2 || (value == 0 && got == 2); });
       },
+      // Only a value from before the second wait shows the fault.
+      [](scene& s, const word& got) {
+        s.w.await(s.cells.x, [](word value) { return value == 2; });
+        s.w.await(s.cells.x, [&got](word value) { return value == 2 || (value == 0 && got == 2); });
+      },
   };
   const auto shows_again = [](const program& what, const options& how) {
     const report result = check(what, how);
