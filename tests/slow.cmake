@@ -6,6 +6,8 @@
 if(NEARFAR_TEST_WITHOUT_MPI)
   nearfar_add_container_tests(container_algorithms numa_vector*:segmented_sort* algorithm fuzz numa_vector_arithmetic segmented_algorithm
                               segmented_array)
+  # Without the optimiser these tests run for longer than they compile.
+  target_compile_options(nearfar_container_algorithms_tests PRIVATE $<$<CONFIG:Debug>:-O1>)
 endif()
 
 # ---- locks -------------------------------------------------------------------------------------------------
