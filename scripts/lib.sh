@@ -520,8 +520,22 @@ be_alone() {
     die "files may have $limit KiB here, and some need 1 GiB; raise the limit: ulimit -f unlimited"
   mkdir -p -- "$nearfar_root/build" || die "cannot make the folder '$nearfar_root/build'"
   exec {nearfar_lock}>"$nearfar_root/build/.alone" || die "cannot write to the folder '$nearfar_root/build'"
-  flock --nonblock "$nearfar_lock" ||
-    die "another make bench or make test runs in this checkout, or a process that it left; wait until it ends"
+  # The processes of one that was just interrupted end within seconds.
+  flock --timeout 5 "$nearfar_lock" ||
+    die "another make bench or make test runs in this checkout, or a process that it left; wait until it ends, or end it:" \
+      "$(holders "$nearfar_root/build/.alone")"
+}
+
+# holders FILE : names the processes that have the file open, as far as this user may see, but for this script.
+holders() {
+  local opened process found=()
+  for opened in /proc/[0-9]*/fd/*; do
+    if [[ ! $opened -ef $1 ]]; then continue; fi
+    process=${opened#/proc/} process=${process%%/*}
+    if [[ $process == "$$" || $process == "$BASHPID" ]]; then continue; fi
+    found+=("process $process ($(tr '\0' ' ' 2>/dev/null <"/proc/$process/cmdline" | cut -c 1-60 || true))")
+  done
+  if ((${#found[@]})); then printf '%s; ' "${found[@]}"; else echo "a process of another user"; fi
 }
 
 # run_job COMMAND... : runs the command in a process group of its own, which ends with this script

@@ -27,6 +27,19 @@ def is_alive(process):
         return False
 
 
+def children(process):
+    """The names of the processes that it has started."""
+    names = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            name, state = (folder / "stat").read_text().split(" (", 1)[1].rsplit(") ", 1)
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(state.split()[1]) == process:
+            names.append(name)
+    return names
+
+
 class InFolder(unittest.TestCase):
     """Copies the scripts to an empty folder."""
 
@@ -121,7 +134,18 @@ class Alone(InFolder):
         second = self.run_script("be_alone\necho here")
         self.assertEqual((second.returncode, second.stdout), (1, ""))
         self.assertIn("another make bench or make test runs in this checkout", second.stderr)
+        self.assertIn(f"process {first.pid} (sleep 1000", second.stderr)
 
+    def test_waits_a_moment_for_one_that_ends(self):
+        first = self.start("be_alone\necho here\nexec sleep 1000")
+        self.addCleanup(first.communicate)
+        self.addCleanup(first.kill)
+        self.assertEqual(first.stdout.readline(), "here\n")
+        second = self.start("be_alone\necho here")
+        while second.poll() is None and "flock" not in children(second.pid):
+            pass
+        first.kill()
+        self.assertEqual(second.communicate(), ("here\n", ""))
 
     def test_nothing_is_removed_meanwhile(self):
         script = self.start("be_alone; echo here; exec sleep 1000")
