@@ -386,18 +386,16 @@ class PublishedFigures(InEmptyFolder):
         self.assertIn(f"{len(found)} not judged.", page)
         for claim in found:
             self.assertIn(html.escape(claim["claim"]), page)
-        ended = nearfar("figures", "uffmann2022", "--quick", "--repetitions", "2", "--only", "4.1", "--output", "two",
-                        cwd=self.folder)  # fmt: skip
+        ended = nearfar("figures", "uffmann2022", "--only", "4.1", "--output", "two", cwd=self.folder)
         claims = [json.loads(line) for line in (self.folder / "two" / "claims.jsonl").read_text().splitlines()]
         judged = [claim for claim in claims if claim["holds"] is not None]
         self.assertEqual({claim["claim"].split(":")[0] for claim in judged}, {"4.1"})
         for claim in judged:
             self.assertIn("holds" if claim["holds"] else "does not hold", ended.stdout)
         self.assertNotIn("not judged", ended.stdout)
-        self.assertIn("2 repetitions of each point.", (self.folder / "two" / "index.html").read_text())
         # Results of another machine in the folder are neither judged nor drawn.
         results = self.folder / "page" / "4.6a.jsonl"
-        results.write_text(results.read_text().replace('"machine":"coolmuc2"', '"machine":"another"'))
+        results.write_text(results.read_text().replace('"name":"coolmuc2"', '"name":"another"'))
         again = nearfar("figures", "uffmann2022", "--quick", "--repetitions", "1", "--only", "4.1", "--output", "page",
                         cwd=self.folder)  # fmt: skip
         self.assertEqual(again.returncode, 0, again.stderr)
@@ -422,13 +420,68 @@ class PublishedFigures(InEmptyFolder):
         self.assertEqual({one["claim"].split(":")[0] for one in judged if one["holds"] is not None}, {"4.9a"})
 
     def test_claims_on_reader_writer_locks(self):
-        ended = nearfar("figures", "schmid2016", "--quick", "--repetitions", "2", "--most-ranks", "16", "--output", "page",
+        ended = nearfar("figures", "schmid2016", "--repetitions", "2", "--most-ranks", "16", "--output", "page",
                         "--only", "counter,comparison-sob,exclusive", cwd=self.folder)  # fmt: skip
         self.assertEqual(ended.returncode, 0, ended.stderr)
         claims = [json.loads(line) for line in (self.folder / "page" / "claims.jsonl").read_text().splitlines()]
         judged = [one for one in claims if one["holds"] is not None]
         self.assertEqual((len(claims), len(judged)), (20, 8))
         self.assertTrue(all("with 16" in one["found"] for one in judged), judged)
+
+    def judged(self, *arguments, output="out", status=0):
+        """A run of schmid2016 in a folder: the verdicts on claims that were judged or found figures, and the page."""
+        ended = nearfar("figures", "schmid2016", "--most-ranks", "16", *arguments, "--output", output, cwd=self.folder)
+        self.assertEqual(ended.returncode, status, ended.stderr)
+        claims = [json.loads(line) for line in (self.folder / output / "claims.jsonl").read_text().splitlines()]
+        return ({one["claim"].split(":")[0]: one["holds"] for one in claims if one["found"]},
+                (self.folder / output / "index.html").read_text())  # fmt: skip
+
+    def test_trials_decide_nothing(self):
+        """Neither at once nor in a later run that finds their results; the page says whose they are."""
+        verdicts, page = self.judged("--quick", "--repetitions", "2", "--only", "counter")
+        self.assertEqual(verdicts, {"T_DC": None})
+        self.assertIn("2 repetitions of each point.", page)
+        verdicts, page = self.judged("--only", "latency")
+        self.assertEqual(verdicts, {"T_DC": None, "LB": True})
+        self.assertIn("A part is a trial (--quick), with short runs: counter.", page)
+        verdicts, page = self.judged("--only", "counter", "--overwrite")
+        self.assertNotIn(None, verdicts.values())
+        self.assertNotIn("trial", page)
+
+    def test_a_part_of_an_analysis_decides_nothing(self):
+        verdicts, _ = self.judged("--only", "latency")
+        self.assertEqual(verdicts, {"LB": True})
+        results = self.folder / "out" / "latency.jsonl"
+        lines = results.read_text().splitlines()
+        results.write_text("\n".join(lines[:-2]) + "\n")
+        verdicts, _ = self.judged("--only", "counter", status=3)
+        self.assertIsNone(verdicts["LB"])
+
+    def test_results_of_other_machines_and_nodes_decide_nothing(self):
+        slow = json.loads(nearfar("sim", "machines", "piz-daint-xc30").stdout)
+        slow["transfers"]["remote"]["put"]["latency"] *= 10
+        (self.folder / "slow.json").write_text(json.dumps(slow))
+        verdicts, _ = self.judged("--only", "latency", "--machine", "slow.json")
+        self.assertIn("LB", verdicts)
+        verdicts, _ = self.judged("--only", "counter")
+        self.assertNotIn("LB", verdicts)
+        alone, _ = self.judged("--only", "latency", output="alone")
+        mixed, _ = self.judged("--only", "latency", "--ranks-per-node", "4", output="alone")
+        self.assertEqual((alone, mixed), ({"LB": True}, {"LB": True}))
+        found = [json.loads(line)["found"] for line in (self.folder / "alone" / "claims.jsonl").read_text().splitlines()]
+        self.judged("--only", "latency", "--ranks-per-node", "4", output="fresh")
+        fresh = [json.loads(line)["found"] for line in (self.folder / "fresh" / "claims.jsonl").read_text().splitlines()]
+        self.assertEqual(found, fresh)
+
+    def test_a_threshold_that_was_raised_is_not_the_claimed_one(self):
+        verdicts, _ = self.judged("--only", "readers", "--ranks-per-node", "16")
+        self.assertNotIn("T_R", verdicts)
+
+    def test_a_pipe_in_place_of_results_is_left_alone(self):
+        (self.folder / "out").mkdir()
+        os.mkfifo(self.folder / "out" / "counter.jsonl")
+        verdicts, _ = self.judged("--only", "latency")
+        self.assertEqual(verdicts, {"LB": True})
 
     def test_studies_of_a_thesis_on_mpi(self):
         """The run uses the ranks that mpirun started, and no lock that may hang."""

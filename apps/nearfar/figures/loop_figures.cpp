@@ -107,11 +107,17 @@ int repetitions_of(const figures_options& options) {
   return options.repetitions.value_or(options.quick ? quick : fewest_with_interval);
 }
 
+constexpr double quick_min_time = 0.0005;  ///< with --quick
+
 /// The shortest duration of a repetition in seconds.
 double min_time_of(const figures_options& options) {
-  constexpr double quick = 0.0005;
   constexpr double seconds = 0.01;
-  return options.min_time.value_or(options.quick ? quick : seconds);
+  return options.min_time.value_or(options.quick ? quick_min_time : seconds);
+}
+
+/// Whether a sample is as short as those of --quick.
+bool is_trial(const nlohmann::ordered_json& sample) {
+  return sample.at("effort").at("min_time").get<double>() <= quick_min_time;
 }
 
 /// 1, 2, 4 and 8 threads, as far as there are CPUs for them.
@@ -351,34 +357,64 @@ int measure_apart(const figure_definition& figure, const figures_options& option
   return WEXITSTATUS(ended);
 }
 
-/// The claims, judged by the results files of the folder. With one NUMA domain, those that need several are
-/// not judged.
-std::vector<verdict_on_claim> verdicts_on(const figures_options& options, int domains) {
-  std::map<std::string, std::vector<nlohmann::ordered_json>> samples;
+using samples_of_figures = std::map<std::string, std::vector<nlohmann::ordered_json>>;
+
+/// The verified samples of the folder's results files.
+samples_of_figures samples_in(const figures_options& options) {
+  samples_of_figures result;
   for (const figure_definition& figure : stengel2007()) {
     std::ifstream from(results_path(options, figure.number));
     for (std::string line; std::getline(from, line);)
       if (auto record = nlohmann::ordered_json::parse(line, nullptr, false);
           record.is_object() && record.value("record", "") == "sample" && record.value("verified", false))
-        samples[figure.number].push_back(std::move(record));
+        result[figure.number].push_back(std::move(record));
   }
+  return result;
+}
+
+/// The claims, judged by what was measured. With one NUMA domain, those that need several are not judged. One
+/// sample shows no spread, and those of a trial are short: they decide nothing.
+std::vector<verdict_on_claim> verdicts_on(const figures_options& options, int domains,
+                                          const samples_of_figures& samples) {
+  bool decides = true;
   const finding_at found = [&](const place_found& where, const std::string& column) -> std::optional<double> {
     std::vector<double> values;
-    for (const nlohmann::ordered_json& each : samples[where.analysis]) {
+    const auto of_figure = samples.find(where.analysis);
+    if (of_figure == samples.end()) return std::nullopt;
+    for (const nlohmann::ordered_json& each : of_figure->second) {
       const bool is_there = each.value("series", "") == where.object &&
                             std::all_of(where.at.begin(), where.at.end(), [&](const auto& one) {
                               return each.value(one.first, nlohmann::ordered_json()) == one.second;
                             });
-      if (const auto value = each.find(column); is_there && value != each.end() && value->is_number())
-        values.push_back(value->get<double>());
+      const auto value = each.find(column);
+      if (!is_there || value == each.end() || !value->is_number()) continue;
+      values.push_back(value->get<double>());
+      decides = decides && !is_trial(each);
     }
-    return values.empty() ? std::nullopt : std::optional(bench::median_of(std::move(values)).median);
+    if (values.empty()) return std::nullopt;
+    decides = decides && values.size() > 1;
+    return bench::median_of(std::move(values)).median;
   };
   std::vector<verdict_on_claim> all;
-  for (const loop_claim& each : stengel2007_claims(machine_of(options, false)))
+  for (const loop_claim& each : stengel2007_claims(machine_of(options, false))) {
+    decides = true;
     all.push_back(each.needs_domains && domains == 1 ? verdict_on_claim{each.what.text, std::nullopt, ""}
                                                      : judge(each.what, found));
+    if (!decides) all.back().holds.reset();
+  }
   return all;
+}
+
+/// The numbers of the figures without a results file.
+std::vector<std::string> left_to_measure(const figures_options& options,
+                                         const std::vector<const figure_definition*>& figures) {
+  std::vector<std::string> result;
+  for (const figure_definition* each : figures) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(results_path(options, each->number), ignored))
+      result.emplace_back(each->number);
+  }
+  return result;
 }
 
 int run_figures(const figures_options& options) {
@@ -394,8 +430,13 @@ int run_figures(const figures_options& options) {
   for (const figure_definition* each : figures) {
     std::error_code ignored;
     const auto path = results_path(options, each->number);
-    if (std::filesystem::exists(path, ignored) && !options.older.is_replaced)
-      throw usage_error(bench::refusal_of(path, options.older));
+    if (std::filesystem::exists(path, ignored) && !options.older.is_replaced) {
+      const std::vector<std::string> left = left_to_measure(options, figures);
+      throw usage_error(
+          bench::refusal_of(path, options.older) +
+          (left.empty() ? ""
+                        : fmt::format("; or measure the others alone: --only {}", fmt::join(left, ","))));
+    }
   }
   std::vector<std::string> names;
   for (const figure_definition& each : stengel2007()) names.push_back(file_name(each.number));
@@ -427,12 +468,20 @@ int run_figures(const figures_options& options) {
   for (const figure_definition& figure : stengel2007())
     if (const auto path = results_path(options, figure.number); std::filesystem::exists(path))
       files.push_back(path.string());
-  const std::string claims = folder.note_claims(verdicts_on(options, here.numa_domains()));
+  const samples_of_figures samples = samples_in(options);
+  const std::string claims = folder.note_claims(verdicts_on(options, here.numa_domains(), samples));
   std::vector<std::string> report{"--claims", claims};
+  std::vector<std::string> trials;
+  for (const auto& [figure, all] : samples)
+    if (std::ranges::any_of(all, is_trial)) trials.push_back(figure);
   if (options.quick)
     report.emplace_back(
         "--notice=This is a trial (--quick): few short vectors, each measured for a short time. "
         "A run without --quick measures what the thesis measured.");
+  else if (!trials.empty())
+    report.push_back(fmt::format(
+        "--notice=A part is a trial (--quick), with short runs: {}. Measure it again with --overwrite.",
+        fmt::join(trials, ", ")));
   return worse(status, folder.draw(title, std::move(report), files));
 }
 

@@ -123,22 +123,32 @@ int measure(const paper& of, const analysis& what, const paper_options& options)
   return success;
 }
 
-/// Whether what a run measured is of the world and the machine of this one. Others may have left their files
-/// in its folder.
-bool is_of_same(const nlohmann::ordered_json& sample, const plan& now) {
-  return sample.at("world") == now.world &&
-         (now.machine.empty() || sample.at("machine") == find_machine(now.machine).name);
+/// The lines of a results file, with their numbers. None of what is no regular file: reading a pipe would
+/// wait for ever.
+std::vector<nlohmann::ordered_json> records_of(const std::filesystem::path& path) {
+  std::vector<nlohmann::ordered_json> result;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return result;
+  std::ifstream from(path);
+  // The last line of a run that was killed is cut off.
+  for (std::string line; std::getline(from, line);)
+    result.push_back(nlohmann::ordered_json::parse(line, nullptr, false));
+  return result;
 }
 
-/// Of a results file, by its first sample; false for one without.
-bool is_of_same(const std::filesystem::path& path, const plan& now) {
-  std::ifstream from(path);
-  for (std::string line; std::getline(from, line);) {
-    const auto record = nlohmann::ordered_json::parse(line, nullptr, false);
-    if (record.is_object() && record.value("record", "") == "sample")
-      return record.contains("world") && record.contains("machine") && is_of_same(record, now);
-  }
-  return false;
+bool is_record(const nlohmann::ordered_json& line, const char* kind) {
+  return line.is_object() && line.value("record", "") == kind;
+}
+
+/// Whether the results are of the world and the machine of this run. Others may have left their files in its
+/// folder. A machine file may have changed under its name.
+bool is_of_same(const std::vector<nlohmann::ordered_json>& lines, const plan& now) {
+  if (lines.empty() || !is_record(lines.front(), "provenance")) return false;
+  if (!now.machine.empty() &&
+      lines.front().value("machine", nlohmann::ordered_json()) != to_json(find_machine(now.machine)))
+    return false;
+  const auto sample = std::ranges::find_if(lines, [](const auto& line) { return is_record(line, "sample"); });
+  return sample != lines.end() && sample->value("world", "") == now.world;
 }
 
 /// The findings of a folder's results files on the analyses that are asked for now. An earlier run may have
@@ -148,34 +158,55 @@ class findings {
   findings(const paper& of, const paper_options& options) {
     for (const analysis& each : of.analyses) {
       const std::filesystem::path path = results_path(options, each.name);
-      std::ifstream from(path);
-      if (!from) continue;
-      plan asked = plan_of(of, each, options);
-      asked.requests.front().shapes = {{.ranks = 2, .nodes = 1, .ranks_per_node = 2}};  // places have none
-      std::set<nlohmann::json> places;
-      for (const configuration& at : configurations_of(asked))
-        places.insert(
-            place(at.object->name, object_of(at.axes, &at.benchmark->axes), object_of(at.parameters)));
+      const std::vector<nlohmann::ordered_json> lines = records_of(path);
+      if (!is_of_same(lines, plan_of(of, each, options))) continue;
+      const asked_for asked(of, each, options);
       std::size_t number = 0;
-      for (std::string line; std::getline(from, line);) {
+      std::size_t samples = 0;
+      std::size_t expected = 0;
+      for (const nlohmann::ordered_json& line : lines) {
         ++number;
         try {
-          note(each, asked, places, line);
+          if (line.is_object() && line.contains("records_expected"))
+            expected = line.at("records_expected").get<std::size_t>();
+          if (is_record(line, "sample")) {
+            ++samples;
+            note(each, asked, line);
+          }
         } catch (const nlohmann::json::exception&) {
           throw usage_error(
               fmt::format("line {} of '{}' holds no sample of an analysis; choose another --output", number,
                           path.string()));
         }
       }
+      if (samples < expected) unfinished_.insert(each.name);
     }
   }
 
-  [[nodiscard]] std::optional<double> median_of(const place_found& where, const std::string& column) const {
+  struct finding {
+    double median;
+    bool decides;  ///< whether a claim may be judged by it
+  };
+
+  /// One sample shows no spread, those of a trial are short, and an analysis that was interrupted may lack
+  /// those that matter: such findings decide nothing.
+  [[nodiscard]] std::optional<finding> median_of(const place_found& where, const std::string& column) const {
     std::vector<double> all;
+    bool decides = !unfinished_.contains(where.analysis);
     for (const value_found& each : values_)
-      if (each.is_at(where) && each.column == column) all.push_back(each.value);
+      if (each.is_at(where) && each.column == column) {
+        all.push_back(each.value);
+        decides = decides && !each.is_trial;
+      }
     if (all.empty()) return std::nullopt;
-    return bench::median_of(all).median;
+    decides = decides && all.size() > 1;
+    return finding{bench::median_of(all).median, decides};
+  }
+
+  /// Whether results of an analysis are those of a trial.
+  [[nodiscard]] bool has_trial(const std::string& analysis) const {
+    return std::ranges::any_of(
+        values_, [&](const value_found& each) { return each.analysis == analysis && each.is_trial; });
   }
 
  private:
@@ -184,27 +215,59 @@ class findings {
                               const nlohmann::json& parameters) {
     return {object, axes, parameters};
   }
-  /// By name, without what is an effort.
-  static nlohmann::json object_of(const bench::point& at, const std::vector<bench::axis>* axes = nullptr) {
+  /// By name: what is an effort, or what is none.
+  static nlohmann::json object_of(const bench::point& at, const std::vector<bench::axis>* axes = nullptr,
+                                  bool of_efforts = false) {
     nlohmann::json result = nlohmann::json::object();
     for (const auto& [name, value] : at.values())
-      if (axes == nullptr || std::none_of(axes->begin(), axes->end(), [&](const bench::axis& each) {
-            return each.is_effort && each.name == name;
-          }))
+      if (axes == nullptr || std::ranges::any_of(*axes, [&](const bench::axis& each) {
+                               return each.is_effort && each.name == name;
+                             }) == of_efforts)
         result[name] = bench::json_of(value);
     return result;
   }
-  void note(const analysis& of, const plan& now, const std::set<nlohmann::json>& places,
-            const std::string& line) {
-    const auto record = nlohmann::ordered_json::parse(line, nullptr, false);
-    // The last line of a run that was killed is cut off.
-    if (record.is_discarded() || record.value("record", "") != "sample" || !record.value("verified", false))
-      return;
-    if (!is_of_same(record, now)) return;
+
+  /// What an analysis measures: places, efforts and shapes.
+  struct asked_for {
+    asked_for(const paper& of, const analysis& what, const paper_options& options) {
+      for (const bool quick : {options.quick, !options.quick})
+        for (const bool full : {options.full, !options.full}) {
+          if (quick && full) continue;
+          paper_options all = options;
+          all.quick = quick;
+          all.full = full;
+          all.most_ranks = most_ranks_ever;
+          plan asked = plan_of(of, what, all);
+          for (const shape& each : asked.requests.front().shapes) shapes.emplace(all_ranks(each), each.nodes);
+          asked.requests.front().shapes = {
+              {.ranks = 2, .nodes = 1, .ranks_per_node = 2}};  // places have none
+          const bool is_now = quick == options.quick && full == options.full;
+          for (const configuration& at : configurations_of(asked)) {
+            (quick ? trials : efforts).insert(object_of(at.axes, &at.benchmark->axes, true));
+            if (is_now)
+              places.insert(
+                  place(at.object->name, object_of(at.axes, &at.benchmark->axes), object_of(at.parameters)));
+          }
+        }
+    }
+
+    std::set<nlohmann::json> places;
+    std::set<nlohmann::json> trials;       ///< the efforts of --quick
+    std::set<nlohmann::json> efforts;      ///< without it
+    std::set<std::pair<int, int>> shapes;  ///< ranks, nodes
+  };
+
+  void note(const analysis& of, const asked_for& asked, const nlohmann::ordered_json& record) {
+    if (!record.value("verified", false)) return;
+    // The parameter had another value than the one that the record names.
+    if (record.value("raised", 0) != 0) return;
     const std::string kind = bench::find_benchmark(of.benchmark)->kind->name;
-    if (!places.contains(
+    if (!asked.places.contains(
             place(record.at(kind).get<std::string>(), record.at("axes"), record.at("parameters"))))
       return;
+    if (!asked.shapes.contains({record.at("ranks").get<int>(), record.at("nodes").get<int>()})) return;
+    const nlohmann::json effort = record.at("effort");
+    const bool is_trial = asked.trials.contains(effort) && !asked.efforts.contains(effort);
     nlohmann::ordered_json at = record.at("axes");
     at.update(record.at("parameters"));
     for (const auto& [name, value] : record.at("measured").items())
@@ -215,7 +278,8 @@ class findings {
                            .scenario = record.value("scenario", ""),
                            .at = at,
                            .column = name,
-                           .value = value.get<double>()});
+                           .value = value.get<double>(),
+                           .is_trial = is_trial});
   }
 
   struct value_found {
@@ -226,6 +290,7 @@ class findings {
     nlohmann::ordered_json at;
     std::string column;
     double value;
+    bool is_trial;
 
     [[nodiscard]] bool is_at(const place_found& where) const {
       return analysis == where.analysis && object == where.object && ranks == where.ranks &&
@@ -237,6 +302,7 @@ class findings {
     }
   };
   std::vector<value_found> values_;
+  std::set<std::string> unfinished_;  ///< analyses
 };
 
 /// The effort behind the figures, beside that of the publication; empty if the publication does not say.
@@ -256,17 +322,21 @@ void print_listed(const paper& of, const analysis& what) {
 }
 
 /// Prints what is claimed, and leaves it in a file for the page.
-std::optional<std::string> judge_claims(const paper& of, const paper_options& options) {
+std::optional<std::string> judge_claims(const paper& of, const paper_options& options, const findings& all) {
   if (!of.claims) return std::nullopt;
-  const findings all(of, options);
-  const finding_at found = [&](const place_found& where, const std::string& column) {
-    return all.median_of(where, column);
+  bool decides = true;
+  const finding_at found = [&](const place_found& where, const std::string& column) -> std::optional<double> {
+    const auto there = all.median_of(where, column);
+    if (!there) return std::nullopt;
+    decides = decides && there->decides;
+    return there->median;
   };
   std::vector<verdict_on_claim> verdicts;
-  for (const claim& each : of.claims()) verdicts.push_back(judge(each, found));
-  // One repetition shows no spread, so its figures decide nothing.
-  if (options.repetitions == 1)
-    for (verdict_on_claim& each : verdicts) each.holds.reset();
+  for (const claim& each : of.claims()) {
+    decides = true;
+    verdicts.push_back(judge(each, found));
+    if (!decides) verdicts.back().holds.reset();
+  }
   return results_folder{options.output}.note_claims(verdicts);
 }
 
@@ -304,7 +374,6 @@ int run_paper(const paper& of, paper_options options) {
   if (how.rank != 0 && !options.on_mpi()) return success;
   if (options.output.empty())
     options.output = fmt::format("nearfar-{}{}", of.name, options.on_mpi() ? "-mpi" : "");
-  if (options.quick) options.most_ranks = std::min(options.most_ranks, of.most_ranks_quick);
   if (options.most_ranks < 1 || options.most_ranks > most_ranks_ever)
     throw usage_error(
         fmt::format("--most-ranks must be 1 to {}, not {}", most_ranks_ever, options.most_ranks));
@@ -340,7 +409,14 @@ int run_paper(const paper& of, paper_options options) {
   session.reset();
   if (how.rank != 0) return status;
   // A run on real ranks judges no claims, since its machine is not like the cluster of the claims.
-  const std::optional<std::string> claims = options.on_mpi() ? std::nullopt : judge_claims(of, options);
+  std::optional<std::string> claims;
+  std::vector<std::string> trials;
+  if (!options.on_mpi()) {
+    const findings found(of, options);
+    claims = judge_claims(of, options, found);
+    for (const analysis& each : of.analyses)
+      if (found.has_trial(each.name)) trials.push_back(each.name);
+  }
   std::fflush(stdout);
   std::vector<std::string> report;
   if (options.quick)
@@ -349,11 +425,17 @@ int run_paper(const paper& of, paper_options options) {
         "A run without --quick measures what the publication measured.",
         options.on_mpi() ? "" : fmt::format(" of at most {} ranks", options.most_ranks),
         options.repetitions == 1 ? "1 repetition" : fmt::format("{} repetitions", options.repetitions)));
+  else if (!trials.empty())
+    report.push_back(
+        fmt::format("--notice=A part is a trial (--quick), with short runs: {}. Measure it again "
+                    "with --overwrite.",
+                    fmt::join(trials, ", ")));
   if (claims) report.insert(report.end(), {"--claims", *claims});
   if (const auto points = note_published(of, options)) report.insert(report.end(), {"--published", *points});
   std::vector<std::string> files;
   for (const analysis& each : of.analyses)
-    if (const auto path = results_path(options, each.name); is_of_same(path, plan_of(of, each, options))) {
+    if (const auto path = results_path(options, each.name);
+        is_of_same(records_of(path), plan_of(of, each, options))) {
       report.insert(report.end(), {"--section", each.title});
       files.push_back(path.string());
     }
@@ -427,6 +509,8 @@ void add_paper(CLI::App& figures, const paper& of, int& status) {
       if (options->quick) options->repetitions = 1;
       if (options->full && of.full_repetitions != 0) options->repetitions = of.full_repetitions;
     }
+    if (options->quick && command->count("--most-ranks") == 0)
+      options->most_ranks = std::min(options->most_ranks, of.most_ranks_quick);
     for (const char* simulated : {"--machine", "--most-ranks"})
       if (options->on_mpi() && command->count(simulated) != 0)
         throw usage_error(fmt::format(
