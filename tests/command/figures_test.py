@@ -88,9 +88,21 @@ class Figures(unittest.TestCase):
         claims = records(folder / "claims.jsonl")
         self.assertEqual({one["claim"].split(":")[0] for one in claims}, set(NUMBERS) - {"2.6"})
         # A short run judges each claim that the machine can decide.
-        judged = {one["claim"].split(":")[0] for one in claims if one["holds"] is not None}
-        self.assertLessEqual({"1.7", "1.8", "3.3", "3.4", "3.7", "3.8", "4.2", "4.3"}, judged)
+        found = {one["claim"].split(":")[0] for one in claims if one["found"]}
+        self.assertLessEqual({"1.7", "1.8", "3.3", "3.4", "3.7", "3.8", "4.2", "4.3"}, found)
+        # A trial decides nothing.
+        self.assertEqual([one for one in claims if one["holds"] is not None], [])
         self.assertIn("<h2>Claims</h2>", page)
+
+    def test_short_runs_that_are_no_trial_are_judged(self):
+        """Together with a trial's results in the folder, which decide nothing; the page says which these are."""
+        folder, _ = self.measured("--only", "1.7", "--threads", "1")
+        ended = figures("--only", "1.8", "--min-time", "0.001", "--repetitions", "2", "--threads", "1", "--output", folder,
+                        cwd=self.folder)  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        judged = {one["claim"].split(":")[0] for one in records(folder / "claims.jsonl") if one["holds"] is not None}
+        self.assertEqual(judged, {"1.8"})
+        self.assertIn("A part is a trial (--quick), with short runs: 1.7.", (folder / "index.html").read_text())
 
     def test_what_the_axes_show(self):
         folder, _ = self.measured("--only", "2.7,3.8,4.3", "--threads", "1,2")
