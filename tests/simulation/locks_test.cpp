@@ -230,6 +230,28 @@ TEST(simulated_locks, that_shuffle_put_the_queue_in_order) {
     EXPECT_EQ(order_of(name, asking), asking) << name;
 }
 
+TEST(simulated_locks, of_shfl_are_closed_to_newcomers_while_a_rank_waits) {
+  for (const char* name : {"shfl", "shfl.tts", "shfl.steal", "shfl.steal_tts", "shfl.published"})
+    run(plain_machine(), placed("node:1", 2), [&](world& w) {
+      const auto lock = bench::catalogue::instance().find(name)->factory<world>()(w, 0, {});
+      if (w.rank() == 0) {
+        lock->lock();
+        // By then the other rank waits, and has closed the word.
+        w.delay(std::chrono::microseconds(200));
+        lock->unlock();
+        EXPECT_FALSE(lock->try_lock()) << name;
+        w.delay(std::chrono::microseconds(200));
+        // The queue is empty again.
+        EXPECT_TRUE(lock->try_lock()) << name;
+        lock->unlock();
+      } else {
+        w.delay(std::chrono::microseconds(20));
+        lock->lock();
+        lock->unlock();
+      }
+    });
+}
+
 TEST(simulated_locks, that_prefer_a_node_or_domain_serve_it_first) {
   const std::vector<int> asking{3, 0, 4, 1, 5, 2};
   EXPECT_EQ(order_of("cohort", asking), (std::vector<int>{3, 4, 5, 0, 1, 2}));

@@ -8,30 +8,31 @@
 ///
 /// A rank that finds the word at home free takes the lock at once. Otherwise it joins the queue. The first of
 /// the queue waits for the word, and also marks the word as closed to ranks that are not in the queue. It
-/// leaves the queue as soon as it has the lock. The thesis keeps lock and mark in two bytes of the word; here
-/// one compare-and-swap writes both, so that marking is no operation of its own.
+/// leaves the queue as soon as it has the lock. Unlocking takes the lock from the word and leaves the mark.
+/// Who leaves the queue as its last takes the mark away. The thesis keeps lock and mark in two bytes of the
+/// word; here one compare-and-swap writes both, so that marking is no operation of its own.
 ///
 /// The first of the queue, unless another rank has moved it there, goes along the queue and moves the ranks
 /// of its node to the front, one behind the other. It leaves out the last of the queue, behind which other
 /// ranks may be on their way. The last rank that it moved goes on from there when it sees its role, until a
 /// batch has `max_local_passes` ranks. So at most one rank shuffles at a time. A rank shuffles once, and once
 /// more as the first of the queue if it found no rank to move; as published it goes on for as long as it
-/// waits. All ranks know which ranks share a node.
+/// waits, and looks at the limit only when it begins to sort. All ranks know which ranks share a node.
 ///
 /// A write that has been seen need not be complete: a shuffler writes into words that ranks have just written
 /// on joining the queue. As published, by plain writes, a rank's name may come back after the queue was put
 /// in order, and ranks are lost. So the words of queue nodes are written by accumulates that replace, also by
 /// their owners, and the grant is a sum (far_handover.hpp).
 ///
-/// Fairness: none, since a rank that arrives while the lock is free and no rank is known to wait takes it.
-/// Within the queue each rank that is before a waiting rank may bring `max_local_passes` ranks of its node
-/// before it. Progress: some rank always acquires.
+/// Fairness: none, since a rank that arrives while the lock is free and the word is not closed takes it.
+/// While the word is closed, only the queue has the lock. Within the queue each rank that is before a waiting
+/// rank may bring `max_local_passes` ranks of its node before it. Progress: some rank always acquires.
 ///
 /// Cost in far operations, each completed by a flush:
 ///  - uncontended: lock 1 compare-and-swap at home, with a look first 1 fetch more; unlock 1 atomic at home;
 ///  - through the queue, in addition: 1 swap at home and 1 atomic at the predecessor, 1 compare-and-swap at
-///    home for each attempt of the first, 1 atomic at the successor or 1 compare-and-swap at home. Up to 2
-///    resets of the rank's own words are extra;
+///    home for each attempt of the first, and 1 atomic at the successor, or 1 compare-and-swap and 1 atomic
+///    at home to leave as the last. Up to 2 resets of the rank's own words are extra;
 ///  - shuffling: 1 fetch for each rank looked at on another node, none on this one, and up to 4 atomics for
 ///    each rank moved.
 /// Memory: 192 bytes of far memory for each rank.
@@ -92,21 +93,16 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
     if (Policy.shuffles && !has_shuffled_ && (batch() == 0 || is_shuffler()))
       shuffle([this] { return (look_at_word() & is_taken) == 0; });
     take_as_first(is_first);
-    released_ = leave_queue() ? is_free : is_closed;
+    if (leave_queue()) subtract(is_closed);
     return handover::waited;
   }
 
   [[nodiscard]] bool try_acquire() {
     if (Policy.looks_first && look_at_word() != is_free) return false;
-    if (compare_and_swap(&words::state, is_free, is_taken) != is_free) return false;
-    released_ = is_free;
-    return true;
+    return compare_and_swap(&words::state, is_free, is_taken) == is_free;
   }
 
-  void release() {
-    words_.accumulate(home_, &words::state, released_, far_op::replace);
-    words_.flush(home_);
-  }
+  void release() { subtract(is_taken); }
 
  private:
   using access = nearest_access<W, far_read::fetch>;
@@ -127,6 +123,8 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
   static constexpr std::uint64_t one = 1;
   static constexpr std::uint64_t no_role = 0;
   static constexpr std::uint64_t shuffler = 1;
+  /// As published, a run looks at the limit of a batch when it begins, and may pass it.
+  static constexpr bool keeps_limit = Policy.writes != node_writes::put;
 
   // ---- the word -------------------------------------------------------------------------------------------
 
@@ -135,6 +133,13 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
     at_home_.start_read(words_, home_, &words::state, looked_);
     at_home_.flush(words_);
     return looked_;
+  }
+
+  /// Takes a part from the word. What other ranks have added meanwhile stays.
+  void subtract(std::uint64_t part) {
+    written_ = 0 - part;
+    words_.accumulate(home_, &words::state, written_, far_op::sum);
+    words_.flush(home_);
   }
 
   std::uint64_t compare_and_swap(far<std::uint64_t> words::*field, const std::uint64_t& expected,
@@ -246,7 +251,8 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
     rank_word last = self_;
     rank_word before = self_;
     rank_word behind = words_.read_direct(rank_, &words::next);
-    for (rank_word at = behind; at != none && count < max_batch_ && !is_over();) {
+    if (count >= max_batch_) return;
+    for (rank_word at = behind; at != none && !(keeps_limit && count >= max_batch_) && !is_over();) {
       const rank_word next = next_of(at);
       if (next == none) break;  // it stays the last
       if (!world_->locality().same(level::node, rank_, to_rank(at))) {
@@ -279,7 +285,6 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
   rank_word self_;
   std::uint64_t max_batch_;
   std::uint64_t granted_ = 0;
-  std::uint64_t released_ = is_free;
   bool has_shuffled_ = false;
   // Origins and results of far operations.
   std::uint64_t expected_ = is_free;
