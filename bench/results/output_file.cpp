@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,10 +21,57 @@ namespace nearfar::bench {
 
 namespace {
 
+/// Finds the schema of the outermost object of a text, which may end within that object.
+class schema_finder : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  [[nodiscard]] static std::optional<std::string> schema_of(const std::string& text) {
+    schema_finder finder;
+    nlohmann::json::sax_parse(text, &finder);
+    return finder.schema_;
+  }
+
+  bool null() override { return true; }
+  bool boolean(bool /*value*/) override { return true; }
+  bool number_integer(number_integer_t /*value*/) override { return true; }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
+  bool string(string_t& text) override {
+    if (depth_ != 1 || key_ != "schema") return true;
+    schema_ = text;
+    return false;
+  }
+  bool binary(binary_t& /*bytes*/) override { return true; }
+  bool start_object(std::size_t /*elements*/) override { return ++depth_ > 0; }
+  bool end_object() override { return --depth_ >= 0; }
+  bool start_array(std::size_t /*elements*/) override { return ++depth_ > 0; }
+  bool end_array() override { return --depth_ >= 0; }
+  bool key(string_t& text) override {
+    if (depth_ == 1) key_ = text;
+    return true;
+  }
+  bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
+                   const nlohmann::json::exception& /*error*/) override {
+    return false;
+  }
+
+ private:
+  int depth_ = 0;
+  std::string key_;
+  std::optional<std::string> schema_;
+};
+
+/// Of a record with a schema only its own counts: the provenance of results holds a machine description.
+bool holds_mark(const std::string& line, std::string_view mark) {
+  constexpr std::string_view any_schema = "\"nearfar.";
+  if (!mark.starts_with(any_schema)) return line.find(mark) != std::string::npos;
+  const std::optional<std::string> schema = schema_finder::schema_of(line);
+  return schema && schema->starts_with(mark.substr(1));
+}
+
 bool is_replaceable(const std::filesystem::path& path, std::string_view mark) {
   std::ifstream existing(path);
   std::string line;
-  return !std::getline(existing, line) || line.find(mark) != std::string::npos;
+  return !std::getline(existing, line) || holds_mark(line, mark);
 }
 
 /// The file behind a link is replaced, not the link, even if that file does not exist yet. Links that name no

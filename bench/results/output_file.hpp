@@ -34,9 +34,10 @@ struct older_output {
 class output_file {
  public:
   /// Opens the file at once, so that an unwritable path is reported before the work starts. An existing file
-  /// stays unless it is empty, or its first line contains `mark` and `older` says what becomes of it. `kind`
-  /// ("nearfar results") describes such files in the error. Throws `nearfar::error`, also while another
-  /// process writes a file of that name.
+  /// stays unless it is empty, or its first line contains `mark` and `older` says what becomes of it. A mark
+  /// that begins a schema ("nearfar.results/, with the quote) must begin that of the line's outermost object.
+  /// `kind` ("nearfar results") describes such files in the error. Throws `nearfar::error`, also while
+  /// another process writes a file of that name.
   output_file(std::filesystem::path path, std::string_view mark, std::string_view kind,
               const older_output& older = {});
   output_file(const output_file&) = delete;

@@ -78,6 +78,21 @@ TEST_F(results, older_results_are_replaced_on_request_only) {
   EXPECT_NO_THROW(results_file next(path)) << "an empty file holds nothing to be lost";
 }
 
+TEST_F(results, the_schema_of_what_a_record_holds_does_not_count) {
+  const auto path = folder_ / "old.jsonl";
+  for (const char* old : {R"({"schema":"nearfar.results/1","machine":{"schema":"nearfar.machine/1"}})",
+                          R"({"machine":{"schema":"nearfar.machine/1"},"schema":"nearfar.results/1"})",
+                          R"([{"schema":"nearfar.machine/1"}])", R"({"name":"\"nearfar.machine/1"})"}) {
+    std::ofstream(path) << old << '\n';
+    EXPECT_THROW(output_file file(path, "\"nearfar.machine/", "machine", replaced), error) << old;
+  }
+  for (const char* old :
+       {R"({"schema": "nearfar.machine/1",)", R"({"name": "x", "schema":"nearfar.machine/2"})"}) {
+    std::ofstream(path) << old << '\n';
+    EXPECT_NO_THROW(output_file file(path, "\"nearfar.machine/", "machine", replaced)) << old;
+  }
+}
+
 TEST_F(results, older_output_is_followed_on_request) {
   const auto path = folder_ / "old.jsonl";
   std::ofstream(path) << "a first line\na line without an end";

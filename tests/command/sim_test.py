@@ -455,6 +455,14 @@ class Fit(InEmptyFolder):
         line = next(line for line in text.splitlines() if line.startswith("all "))
         return sum(float(value) for value in line.split()[1:])
 
+    def test_results_are_no_older_machine(self):
+        self.succeed("sim", "ecsb", "--locks", "cohort", *SHAPE, *SHORT, "--output", "r.jsonl")
+        before = (self.folder / "r.jsonl").read_text()
+        for command in (["fit", "--evaluations", "1"], ["compare", "--cross-validate"]):
+            self.assert_refused("sim", *command, *self.FEW, "--output", "r.jsonl", "--overwrite",
+                                saying=["'r.jsonl' exists", "no nearfar machine description"])  # fmt: skip
+        self.assertEqual((self.folder / "r.jsonl").read_text(), before)
+
     def write_two_sessions(self):
         """Two days on which four locks were measured; on the second everything took 1.4 times as long."""
         (self.folder / "upb.csv").write_text("suite,lock\n")

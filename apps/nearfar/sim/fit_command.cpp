@@ -130,9 +130,9 @@ int run_compare(const fit_options& options) {
   simulation::machine machine = find_machine(options.machine);
   const fit_plan plan = plan_of(options);
   const published_data data = data_of(options, plan);
-  fmt::print("# machine {}\n# local passes: {}, as published\n", machine.name, published_local_passes);
   std::optional<machine_output> output;
   if (!options.output.empty()) output.emplace(options.output, options.older);
+  fmt::print("# machine {}\n# local passes: {}, as published\n", machine.name, published_local_passes);
   const auto networks = networks_of(machine, data, options.effort.simulation);
   print_comparison(compare(machine, data, options.effort.simulation, factors_of(networks)), data, true);
   print_networks(networks);
