@@ -34,5 +34,12 @@ def with_prediction(time: Summary | None, frame: pandas.DataFrame) -> Summary | 
     """The summary of a time with the prediction for the real machine, if the samples have one."""
     if time is None or "predicted_low" not in frame:
         return time
-    low, high = summarize(frame["predicted_low"]), summarize(frame["predicted_high"])
-    return time if low is None or high is None else replace(time, predicted=(low.median, high.median))
+    ends = frame[["predicted_low", "predicted_high"]].astype(float)
+    optimum = frame["optimum_ns"].astype(float).fillna(0)
+    added = frame["time_ns"] - optimum
+    # A prediction of some repetitions is none of their median. Older files have predictions below the optimum.
+    if ends.isna().any(axis=None) or (added <= 0).any() or (ends["predicted_low"] < optimum).any():
+        return time
+    low, high = ends.median()
+    factors = ends.sub(optimum, axis=0).div(added, axis=0).median()
+    return replace(time, predicted=(low, high), factors=tuple(factors), beyond_optimum=bool((optimum > 0).any()))

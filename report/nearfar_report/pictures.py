@@ -22,13 +22,18 @@ def numbered(name: str, index: int, count: int) -> str:
 
 def prediction_note(summaries: Iterable[Summary], are_drawn: bool) -> list[str]:
     """The sentence on the real machine's times, if the values are simulated and their machine description knows."""
-    known = [(one.predicted, one.median) for one in summaries if one.predicted and one.median > 0]
+    known = [one for one in summaries if one.factors]
     if not known:
         return []
-    factors = sorted({f"{of[0] / median:.2f} and {of[1] / median:.2f}" for of, median in known})
-    where = "on the pale lines" if are_drawn else f"between {' or '.join(factors)} times the simulated time"
-    cause = "" if are_drawn or len(factors) == 1 else ", depending on the machine and its number of nodes"
-    return [f"Simulated: in 90 of 100 cases the real machine's time lies {where}{cause}."]
+    if are_drawn:
+        return ["Simulated: in 90 of 100 cases the real machine's time lies on the pale lines."]
+    factors = sorted({f"{one.factors[0]:.2f} and {one.factors[1]:.2f}" for one in known if one.factors})
+    beyond = " beyond work and waits" if any(one.beyond_optimum for one in known) else ""
+    cause = "" if len(factors) == 1 else ", depending on the machine and its number of nodes"
+    return [
+        f"Simulated: in 90 of 100 cases the real machine's time{beyond} lies "
+        f"between {' or '.join(factors)} times the simulated time{beyond}{cause}."
+    ]
 
 
 def bar_picture(

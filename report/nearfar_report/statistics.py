@@ -20,6 +20,8 @@ class Summary:
     n: int
     is_confidence_interval: bool
     predicted: tuple[float, float] | None = None  # of a simulated time: the real machine's, in 90 of 100 cases
+    factors: tuple[float, float] | None = None  # by which these were found from the simulated time
+    beyond_optimum: bool = False  # whether the factors are of the time beyond work and waits alone
 
     @property
     def reach(self) -> tuple[float, float]:

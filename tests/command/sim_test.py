@@ -511,6 +511,19 @@ class Fit(InEmptyFolder):
         self.succeed("report", "r.jsonl")
         self.assert_refused("sim", "compare", "--output", "x.json", saying=["--output", "--cross-validate"])
 
+    def test_work_and_waits_take_as_long_on_the_real_machine(self):
+        shape = ["--nodes", "2", "--ranks-per-node", "4", "--locks", "cohort", "--repetitions", "1"]
+        low, high = 0.7767, 3.3839  # of coolmuc2, on several nodes
+        for name, more in [("wbab", ["--wait-ns", "100000", "--duration", "0.05"]), ("ccwb", ["--duration", "0.01"])]:
+            table = self.succeed("sim", name, *shape, *more, "--output", f"{name}.jsonl")
+            self.assertIn("\n# in 90 of 100 cases the real machine takes beyond work and waits 0.78 to 3.38 times as long on several nodes\n", table)
+            for sample in self.samples(f"{name}.jsonl")[1]:
+                optimum = sample["optimum_ns"]
+                added = sample["ns_per_acquisition"] - optimum
+                self.assertGreater(sample["predicted_low"], optimum)
+                self.assertAlmostEqual(sample["predicted_low"], optimum + low * added, places=3)
+                self.assertAlmostEqual(sample["predicted_high"], optimum + high * added, places=3)
+
     def test_bad_data(self):
         (self.folder / "upb.csv").write_text("suite,lock\nx,McsLock\n")
         (self.folder / "ecsb.csv").write_text("suite,lock,nodes,ranks_per_node,iteration_ns\nx,McsLock,1,2,-3\n")

@@ -96,6 +96,29 @@ def test_axes_have_room_for_what_is_drawn(write: Write) -> None:
     assert tops[0] > 3 > tops[1]
 
 
+def test_work_and_waits_have_no_factor(report: Report, write: Write) -> None:
+    samples = curves(4)
+    for one in samples:
+        half = one["measured"]["time"] / 2
+        one |= {"optimum_ns": half, "predicted_low": half + half * 0.5, "predicted_high": half + half * 3}
+    outcome = report(write("r.jsonl", samples))
+    assert outcome.status == 0, outcome.err
+    assert (
+        "the real machine&#x27;s time beyond work and waits lies between 0.50 and 3.00 times the simulated time beyond "
+        "work and waits."
+    ) in outcome.page
+    below = [{**one, "optimum_ns": one["predicted_low"] + 1} for one in curves(4)]
+    assert "in 90 of 100" not in report(write("below.jsonl", below)).page
+
+
+def test_all_repetitions_have_one_or_none(report: Report, write: Write) -> None:
+    samples = predicted(eight("cohort"))
+    samples[0] |= {"predicted_low": None, "predicted_high": None}
+    outcome = report(write("r.jsonl", samples))
+    assert outcome.status == 0, outcome.err
+    assert "in 90 of 100" not in outcome.page
+
+
 @pytest.mark.parametrize("low", ["x", [1], -1, True])
 def test_a_prediction_is_a_number(report: Report, write: Write, low: object) -> None:
     outcome = report(write("r.jsonl", [{**one, "predicted_low": low} for one in predicted(eight("cohort"))]))

@@ -56,8 +56,15 @@ class simulated_stage final : public stage {
         of.where.nodes > 1 ? machine_.network.measured : machine_.near.measured;
     if (!measured.is_known() || of.benchmark->kind->name != std::string_view("lock")) return;
     for (bench::sample& one : to) {
-      one.counts["predicted_low"] = one.ns_per_acquisition() * measured.low;
-      one.counts["predicted_high"] = one.ns_per_acquisition() * measured.high;
+      const std::optional<double> optimum =
+          one.counts.contains("optimum_ns") ? one.count("optimum_ns") : std::optional(0.0);
+      // The factors are those of loops that only lock. They say nothing of work and waits beside the lock.
+      const double added = one.ns_per_acquisition() - optimum.value_or(0);
+      const auto with = [&](double factor) {
+        return optimum && added > 0 ? std::optional(*optimum + added * factor) : std::nullopt;
+      };
+      one.counts["predicted_low"] = bench::or_null(with(measured.low));
+      one.counts["predicted_high"] = bench::or_null(with(measured.high));
     }
   }
 
