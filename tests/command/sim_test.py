@@ -372,6 +372,22 @@ class MachineFiles(InEmptyFolder):
         )
         self.refuse(text.replace('"by": "origin"', '"by": "me"', 1), self.line_of(text, "put"), ["origin, nic, target"])
 
+    def test_intervals_have_two_ends_in_order(self):
+        for group in ("near", "network"):
+            line = self.line_of(self.written(json.loads(self.text())), group)
+            low, high = f"{group}.measured_low", f"{group}.measured_high"
+            for there, missing in [(low, high), (high, low)]:
+                machine = json.loads(self.text())
+                del machine[group][missing.partition(".")[2]]
+                self.refuse(self.written(machine), line, [f"'{missing}' is missing beside '{there}'"])
+            machine = json.loads(self.text())
+            machine[group] |= {"measured_low": 1.5, "measured_high": 0.5}
+            self.refuse(self.written(machine), line, [f"'{low}' must be at most '{high}'", "1.5", "0.5"])
+
+    def written(self, machine):
+        """One line for each group, as in the shipped files."""
+        return "{" + ",\n".join(f'"{name}": {json.dumps(value)}' for name, value in machine.items()) + "}\n"
+
     def test_fields_that_older_files_lack_have_nominal_values(self):
         machine = json.loads(self.text())
         del machine["near"]["lines_at_once"], machine["near"]["readers_at_once"], machine["network"]["per_byte"]

@@ -187,6 +187,20 @@ class field_reader {
   /// Of a schema that is there it is known already that it is the right one.
   void expect_schema() { static_cast<void>(text_of("schema", find("schema"))); }
 
+  /// An interval has both its ends or none, the lower one first.
+  void expect_interval(const std::string& group, const simulation::prediction_interval& of) const {
+    const std::string low = group + ".measured_low";
+    const std::string high = group + ".measured_high";
+    for (const auto& [there, missing] : {std::pair(low, high), std::pair(high, low)})
+      if (from_->is_absent(missing) && !from_->is_absent(there))
+        from_->refuse(fmt::format("'{}' is missing beside '{}'; give both or neither", missing, there),
+                      from_->fields().at(there).line);
+    if (of.low > of.high)
+      from_->refuse(fmt::format("'{}' must be at most '{}', but {} is more than {}; exchange them", low, high,
+                                of.low, of.high),
+                    from_->fields().at(low).line);
+  }
+
   /// Refuses what nobody asked for.
   void expect_no_other() const {
     std::vector<std::string> known;
@@ -301,6 +315,8 @@ simulation::machine parse_machine(std::string_view text, const std::string& file
   simulation::machine result;
   visit_fields(result, reader);
   reader.expect_no_other();
+  reader.expect_interval("near", result.near.measured);
+  reader.expect_interval("network", result.network.measured);
   // For ranks that only look, or only ask the library, benchmarks that run for a time would never end.
   constexpr double no_time = 0.001;
   if (std::max({result.near.hit, result.near.atomic, result.library.progress, result.library.flush}) <
