@@ -520,7 +520,7 @@ class Fit(InEmptyFolder):
         machine = json.loads((self.folder / "judged.json").read_text())
         for group in ("near", "network"):
             self.assertLess(machine[group]["measured_low"], machine[group]["measured_high"])
-        table = self.succeed("sim", "ecsb", "--machine", "judged.json", *SHAPE, *SHORT, "--locks", "d_mcs", "--output", "r.jsonl")
+        table = self.succeed("sim", "ecsb", "--machine", "judged.json", *SHAPE, "--duration", "0.003", "--locks", "d_mcs", "--output", "r.jsonl")
         self.assertRegex(table, r"\n# in 90 of 100 cases the real machine takes [0-9.]+ to [0-9.]+ times as long")
         for sample in self.samples("r.jsonl")[1]:
             self.assertLess(sample["predicted_low"], sample["predicted_high"])
@@ -539,6 +539,17 @@ class Fit(InEmptyFolder):
                 self.assertGreater(sample["predicted_low"], optimum)
                 self.assertAlmostEqual(sample["predicted_low"], optimum + low * added, places=3)
                 self.assertAlmostEqual(sample["predicted_high"], optimum + high * added, places=3)
+
+    def test_samples_that_are_not_steady_have_no_prediction(self):
+        run = ["sim", "ecsb", "--nodes", "2", "--ranks-per-node", "14", "--locks", "d_mcs", "--repetitions", "1"]
+        for duration, is_steady in [("0.0003", False), ("0.005", True)]:
+            table = self.succeed(*run, "--duration", duration, "--output", f"{duration}.jsonl")
+            (sample,) = self.samples(f"{duration}.jsonl")[1]
+            self.assertEqual(sample["steady"], is_steady)
+            for end in ("predicted_low", "predicted_high"):
+                self.assertEqual(sample[end] is not None, is_steady)
+            self.assertEqual("in 90 of 100 cases" in table, is_steady)
+        self.succeed("report", "0.0003.jsonl")
 
     def test_bad_data(self):
         (self.folder / "upb.csv").write_text("suite,lock\nx,McsLock\n")

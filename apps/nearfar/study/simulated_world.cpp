@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -56,12 +57,14 @@ class simulated_stage final : public stage {
         of.where.nodes > 1 ? machine_.network.measured : machine_.near.measured;
     if (!measured.is_known() || of.benchmark->kind->name != std::string_view("lock")) return;
     for (bench::sample& one : to) {
+      // The time of a run that has not settled, or that starved a rank, is none that a longer run would have.
+      const bool is_settled = bench::is_steady(std::array<const bench::sample*, 1>{&one});
       const std::optional<double> optimum =
           one.counts.contains("optimum_ns") ? one.count("optimum_ns") : std::optional(0.0);
       // The factors are those of loops that only lock. They say nothing of work and waits beside the lock.
       const double added = one.ns_per_acquisition() - optimum.value_or(0);
       const auto with = [&](double factor) {
-        return optimum && added > 0 ? std::optional(*optimum + added * factor) : std::nullopt;
+        return is_settled && optimum && added > 0 ? std::optional(*optimum + added * factor) : std::nullopt;
       };
       one.counts["predicted_low"] = bench::or_null(with(measured.low));
       one.counts["predicted_high"] = bench::or_null(with(measured.high));
