@@ -479,13 +479,14 @@ class Fit(InEmptyFolder):
                                 saying=["'r.jsonl' exists", "no nearfar machine description"])  # fmt: skip
         self.assertEqual((self.folder / "r.jsonl").read_text(), before)
 
-    def write_two_sessions(self):
+    def write_two_sessions(self, ranks_per_node=(15,)):
         """Two days on which four locks were measured; on the second everything took 1.4 times as long."""
         (self.folder / "upb.csv").write_text("suite,lock\n")
         rows = ["suite,lock,nodes,ranks_per_node,iteration_ns"]
         for suite, slower in [("fast", 1.0), ("slow", 1.4)]:
             for lock, ns in [("McsLock", 4000), ("McsLockAccumulate", 4000), ("McsLockTwoSided", 1900), ("MpiWinLock", 5800)]:
-                rows += [f"{suite},{lock},2,15,{ns * slower}", f"{suite},{lock},1,15,600"]
+                for ranks in ranks_per_node:
+                    rows += [f"{suite},{lock},2,{ranks},{ns * slower}", f"{suite},{lock},1,{ranks},600"]
         (self.folder / "ecsb.csv").write_text("\n".join(rows) + "\n")
         plan = json.loads((SOURCE / "machines" / "coolmuc2" / "fit.json").read_text())
         plan["free_parameters"] = plan["free_parameters"][:1]
@@ -512,11 +513,11 @@ class Fit(InEmptyFolder):
         self.assertIn("\none ECSB 2x15 ", self.succeed("sim", "compare", *files))
 
     def test_cross_validation_leaves_whole_sessions_and_kinds_out(self):
-        files = self.write_two_sessions()
+        files = self.write_two_sessions(ranks_per_node=(4, 8, 15))
         text = self.succeed("sim", "compare", *files, "--cross-validate", "--evaluations", "3", "--output", "judged.json")
         for left_out in ["session fast", "session slow", "kind queue over RMA", "kind queue with messages"]:
             self.assertRegex(text, rf"\n{left_out} ")
-        self.assertRegex(text, r"16 points \([0-9]+ %\) are in the interval of 90 %")
+        self.assertRegex(text, r"48 points \([0-9]+ %\) are in the interval of 90 %")
         machine = json.loads((self.folder / "judged.json").read_text())
         for group in ("near", "network"):
             self.assertLess(machine[group]["measured_low"], machine[group]["measured_high"])
@@ -526,6 +527,27 @@ class Fit(InEmptyFolder):
             self.assertLess(sample["predicted_low"], sample["predicted_high"])
         self.succeed("report", "r.jsonl")
         self.assert_refused("sim", "compare", "--output", "x.json", saying=["--output", "--cross-validate"])
+
+    def test_an_interval_needs_points_sessions_and_plausible_times(self):
+        files = self.write_two_sessions(ranks_per_node=(4, 15))
+        judge = ["sim", "compare", *files, "--cross-validate", "--evaluations", "1"]
+        write = [*judge, "--output", "judged.json"]
+        self.assert_refused(*write, saying=["needs 19 points", "have 16 on one node", "leave --output out"])
+        text = self.succeed(*judge)
+        self.assertIn("network unknown: in a node not known, on several not known\n", text)
+        rows = (self.folder / "ecsb.csv").read_text()
+        (self.folder / "ecsb.csv").write_text(re.sub(r"(?m)^(slow,.*,)[0-9.]+$", r"\g<1>90000", rows))
+        self.assertRegex(self.succeed(*judge), r" that the other folds give\n  These are few, .*; measure more sessions\.\n")
+        self.write_two_sessions(ranks_per_node=(4, 8, 15))
+        rows = (self.folder / "ecsb.csv").read_text()
+        (self.folder / "ecsb.csv").write_text("".join(row for row in rows.splitlines(True) if not row.startswith("slow")))
+        self.assert_refused(*write, saying=["need 2 sessions", "have 1", "'suite'"])
+        far_too_short = re.sub(r"(?m),([0-9.]+)$", lambda ns: f",{float(ns[1]) / 5000:.6f}", rows)
+        (self.folder / "ecsb.csv").write_text(far_too_short)
+        ended = self.nearfar(*write)
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertRegex(ended.stderr, "^nearfar: measured times on .* outside 0.001 to 1000.*in nanoseconds")
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["ecsb.csv", "plan.json", "upb.csv"])
 
     def test_work_and_waits_take_as_long_on_the_real_machine(self):
         shape = ["--nodes", "2", "--ranks-per-node", "4", "--locks", "cohort", "--repetitions", "1"]

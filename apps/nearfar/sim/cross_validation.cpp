@@ -8,6 +8,9 @@
 #include <set>
 #include <utility>
 
+#include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/machine_fields.hpp"
+
 namespace nearfar::command {
 
 namespace {
@@ -39,6 +42,13 @@ std::vector<double> deviations_of(const std::vector<fold>& folds, bool one_node,
     });
   }
   return result;
+}
+
+/// With fewer in the interval of 90 %, the wholes differ so much that the next may lie outside.
+constexpr double few = 0.75;
+
+std::string text_of(const simulation::prediction_interval& of) {
+  return of.is_known() ? fmt::format("{:.2f} to {:.2f}", of.low, of.high) : "not known";
 }
 
 std::string median_text(const std::vector<judged_point>& points) {
@@ -80,6 +90,8 @@ void print_all(const std::vector<fold>& folds, const std::string& by) {
       median_text(all.upb), all.rank_correlation());
   fmt::print("  {} of {} points ({:.0f} %) are in the interval of 90 % that the other folds give\n", within,
              judged, 100.0 * within / judged);
+  if (within < few * judged)
+    fmt::print("  These are few, so do not rely on the interval; measure more {}s.\n", by);
 }
 
 }  // namespace
@@ -122,8 +134,52 @@ simulation::prediction_interval ratios_of(std::vector<double> deviations) {
 }
 
 intervals intervals_of(const std::vector<fold>& folds) {
-  return {.near = ratios_of(deviations_of(folds, true, nullptr)),
-          .far = ratios_of(deviations_of(folds, false, nullptr))};
+  std::size_t of_one_node = 0;
+  std::size_t of_several = 0;
+  for (const fold& one : folds) {
+    if (one.by != "session") continue;
+    for_each_point(one.blind, [&](const judged_point& point) {
+      ++(is_of_one_node(point.measured) ? of_one_node : of_several);
+    });
+  }
+  intervals result;
+  if (of_one_node >= fewest_points) result.near = ratios_of(deviations_of(folds, true, nullptr));
+  if (of_several >= fewest_points) result.far = ratios_of(deviations_of(folds, false, nullptr));
+  return result;
+}
+
+void require_enough_for_intervals(const published_data& data) {
+  std::set<std::string> sessions;
+  std::size_t of_one_node = 0;
+  std::size_t of_several = 0;
+  for_each_point(data, [&](const measured_point& point) {
+    sessions.insert(point.session);
+    ++(is_of_one_node(point) ? of_one_node : of_several);
+  });
+  if (sessions.size() < 2)
+    throw usage_error(
+        "intervals need 2 sessions or more (column 'suite'), but the measurements that are compared have 1; "
+        "add a session, or leave --output out");
+  for (const auto& [points, where] :
+       {std::pair(of_one_node, "one node"), std::pair(of_several, "several nodes")})
+    if (points > 0 && points < fewest_points)
+      throw usage_error(fmt::format(
+          "an interval of 90 % needs {} points, but the measurements that are compared have {} on "
+          "{}; add points, or leave --output out",
+          fewest_points, points, where));
+}
+
+void require_plausible(const intervals& of) {
+  for (const auto& [interval, where] : {std::pair(of.near, "one node"), std::pair(of.far, "several nodes")})
+    for (const double factor : {interval.low, interval.high}) {
+      // Written so that NaN is refused too.
+      const bool fits = factor >= a_newer_ratio.low && factor <= a_newer_ratio.high;
+      if (!fits)
+        throw usage_error(fmt::format(
+            "measured times on {} are {:.4g} times the simulated ones, which is outside {} to {}: "
+            "no interval is written; are the measurements in nanoseconds?",
+            where, factor, a_newer_ratio.low, a_newer_ratio.high));
+    }
 }
 
 void print_folds(const std::vector<fold>& folds) {
@@ -138,10 +194,8 @@ void print_folds(const std::vector<fold>& folds) {
   print_all(folds, "session");
   print_all(folds, "kind");
   const intervals of = intervals_of(folds);
-  fmt::print(
-      "90 % of measured / simulated, network unknown: in a node {:.2f} to {:.2f}, on several {:.2f} to "
-      "{:.2f}\n",
-      of.near.low, of.near.high, of.far.low, of.far.high);
+  fmt::print("90 % of measured / simulated, network unknown: in a node {}, on several {}\n", text_of(of.near),
+             text_of(of.far));
 }
 
 }  // namespace nearfar::command

@@ -2,6 +2,7 @@
 /// How well a fitted machine predicts what it was not fitted to.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -30,13 +31,23 @@ struct fold {
 /// The ratios measured / simulated between which the middle 90 % of points with these deviations lie.
 [[nodiscard]] simulation::prediction_interval ratios_of(std::vector<double> deviations);
 
+/// A next point lies with equal chance between any two of n. So 90 % lie between the lowest and the highest
+/// of 19, and fewer tell no interval.
+inline constexpr std::size_t fewest_points = 19;
+
 /// The intervals of all points that were left out, on days of which nothing is known. Times of one node, and
-/// of several.
+/// of several; not known where sessions were left out with fewer than `fewest_points`.
 struct intervals {
   simulation::prediction_interval near;
   simulation::prediction_interval far;
 };
 [[nodiscard]] intervals intervals_of(const std::vector<fold>& folds);
+
+/// Throws `usage_error` for measurements that cannot tell intervals: of one session, or with too few points
+/// of one node or of several.
+void require_enough_for_intervals(const published_data& data);
+/// Throws `usage_error` for intervals that a machine description cannot have.
+void require_plausible(const intervals& of);
 
 /// As tables on stdout: each fold's deviations, the intervals, and the share of the points of each fold that
 /// lie in the interval that the other folds give.

@@ -131,7 +131,11 @@ int run_compare(const fit_options& options) {
   const fit_plan plan = plan_of(options);
   const published_data data = data_of(options, plan);
   std::optional<machine_output> output;
-  if (!options.output.empty()) output.emplace(options.output, options.older);
+  if (!options.output.empty()) {
+    // Before hours of fits.
+    require_enough_for_intervals(data);
+    output.emplace(options.output, options.older);
+  }
   fmt::print("# machine {}\n# local passes: {}, as published\n", machine.name, published_local_passes);
   const auto networks = networks_of(machine, data, options.effort.simulation);
   print_comparison(compare(machine, data, options.effort.simulation, factors_of(networks)), data, true);
@@ -144,7 +148,10 @@ int run_compare(const fit_options& options) {
     const intervals of = judge_by_folds(options, plan, start, data);
     machine.near.measured = of.near;
     machine.network.measured = of.far;
-    if (output) output->write(to_text(machine));
+    if (output) {
+      require_plausible(of);
+      output->write(to_text(machine));
+    }
   }
   return success;
 }
