@@ -493,6 +493,19 @@ class Fit(InEmptyFolder):
         (self.folder / "plan.json").write_text(json.dumps(plan))
         return ["--upb", "upb.csv", "--ecsb", "ecsb.csv", "--plan", "plan.json", "--iterations", "60"]
 
+    def test_a_fit_knows_no_interval(self):
+        fit = ["sim", "fit", *self.write_two_sessions(), "--evaluations", "1", "--output", "fitted.json"]
+        text = self.succeed(*fit)
+        self.assertRegex(text, r"\n# measured_low, measured_high: not known yet; .*sim compare --cross-validate")
+        machine = json.loads((self.folder / "fitted.json").read_text())
+        for group in ("near", "network"):
+            self.assertEqual((machine[group]["measured_low"], machine[group]["measured_high"]), (1, 1))
+        plan = json.loads((self.folder / "plan.json").read_text())
+        for field in ("near.measured_low", "network.measured_high"):
+            plan["free_parameters"][0]["fields"] = [field]
+            (self.folder / "plan.json").write_text(json.dumps(plan))
+            self.assert_refused(*fit, "--overwrite", saying=["plan.json: free parameter", f"'{field}'", "sim compare --cross-validate"])
+
     def test_a_fit_gives_the_same_machine_again(self):
         fit = ["sim", "fit", *self.write_two_sessions(), "--evaluations", "4", "--output"]
         self.succeed(*fit, "fitted.json")

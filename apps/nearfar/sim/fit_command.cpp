@@ -170,7 +170,10 @@ int run_fit(const fit_options& options) {
   const std::string text = to_text(fitted.machine);
   output.write(text);
   print_parameters(plan.free, start, fitted.machine);
-  fmt::print("\n");
+  fmt::print(
+      "# measured_low, measured_high: not known yet; 'nearfar sim compare --cross-validate --output FILE' "
+      "finds "
+      "them\n\n");
   // As the file says it, which rounds.
   print_comparison(compare(parse_machine(text, options.output), data, options.effort.simulation,
                            factors_of(fitted.networks)),

@@ -43,6 +43,9 @@ class pattern_search {
         effort_(&effort),
         progress_(&progress),
         random_(effort.simulation.seed) {
+    // The start's intervals were found for another machine.
+    start_.near.measured = {};
+    start_.network.measured = {};
     for (const free_parameter& parameter : free) {
       const double value =
           std::clamp(field_of(start, parameter.fields.front()), parameter.low, parameter.high);

@@ -28,8 +28,8 @@ struct fitted_machine {
 
 /// The machine near `start` with the least `comparison::mean_deviation`, found by a pattern search over the
 /// logarithms of the free parameters, begun anew near the best for as long as evaluations are left. Fits the
-/// networks of the jobs before each finer step, which counts as `network_evaluations`. A pure function of its
-/// arguments.
+/// networks of the jobs before each finer step, which counts as `network_evaluations`. The intervals of its
+/// predictions are not known. A pure function of its arguments.
 [[nodiscard]] fitted_machine fit_machine(const simulation::machine& start,
                                          const std::vector<free_parameter>& free, const published_data& data,
                                          const fit_effort& effort, const fit_progress& progress);

@@ -174,6 +174,13 @@ fit_plan parse_plan(std::string_view text, const std::string& file) {
       throw usage_error(fmt::format("{}: '{}': {}", file, published,
                                     unknown_name("lock", name, all.names(), "'nearfar list' shows all")));
   for (const free_parameter& parameter : plan.free)
+    for (const std::string& field : parameter.fields)
+      if (field.ends_with(".measured_low") || field.ends_with(".measured_high"))
+        throw usage_error(fmt::format(
+            "{}: free parameter '{}' names '{}', which is no cost of the machine; remove it, as 'nearfar "
+            "sim compare --cross-validate' finds it",
+            file, parameter.meaning, field));
+  for (const free_parameter& parameter : plan.free)
     if (parameter.fields.empty() || !(parameter.low > 0) || !(parameter.low < parameter.high))
       throw usage_error(
           fmt::format("{}: free parameter '{}' needs fields, and 0 < low < high", file, parameter.meaning));
