@@ -444,6 +444,11 @@ class MachineFiles(InEmptyFolder):
 
 class Fit(InEmptyFolder):
     FEW = ["--iterations", "4"]
+    UPB = [
+        f"{holder}_{place}"
+        for place in ("master_rank", "master_node", "slave_node")
+        for holder in ("same_process", "same_node", "different_node")
+    ]
 
     def test_compare_judges_the_shipped_machine(self):
         text = self.succeed("sim", "compare", *self.FEW)
@@ -585,6 +590,37 @@ class Fit(InEmptyFolder):
                 self.assertEqual(sample[end] is not None, is_steady)
             self.assertEqual("in 90 of 100 cases" in table, is_steady)
         self.succeed("report", "0.0003.jsonl")
+
+    def test_careless_measurements(self):
+        (self.folder / "upb.csv").write_text("suite,lock,runs,same_process_master_rank_ns\n")
+        columns = "suite,lock,nodes,ranks_per_node,ranks,iteration_ns,progress_cv,runs\n"
+        good = "x,McsLock,2,3,6,500,0,8\n"
+        compare = ["sim", "compare", "--upb", "upb.csv", "--ecsb", "ecsb.csv", *self.FEW]
+
+        def refused(rows, saying):
+            (self.folder / "ecsb.csv").write_text(columns + rows)
+            self.assert_refused(*compare, saying=saying)
+
+        refused(good + "x,McsLock,2,3,6,501,0.1,8\n", ["ecsb.csv:3: 501 ns contradicts the 500 ns of ecsb.csv:2", "keep one"])
+        refused(good.replace(",6,", ",7,"), ["ecsb.csv:2: 'ranks' is 7", "is 2 x 3 = 6"])
+        for runs in ("0", "-1", "1.5", "nan"):
+            refused(good.replace(",8", f",{runs}"), [f"ecsb.csv:2: '{runs}' in column 'runs'", "positive whole number"])
+        for variation in ("-1", "nan", "inf", "x"):
+            refused(good.replace(",0,", f",{variation},"), [f"ecsb.csv:2: '{variation}' in column 'progress_cv'", "0 or more"])
+        for time in ("1e300", "0.05"):
+            refused(good.replace(",500,", f",{time},"), [f"ecsb.csv:2: '{time}' in column 'iteration_ns'", "nanoseconds, 0.1 to 1"])
+        (self.folder / "ecsb.csv").write_text(columns + good + good + good.replace("x,", "y,").replace("500", "501"))
+        text = self.succeed(*compare)
+        self.assertRegex(text, r"points: 2 ECSB, 0 UPB; Kendall's tau .* within sessions: -\n")
+        (self.folder / "ecsb.csv").write_text("\ufeff" + columns + good + good.replace("x,", "y,").replace("500", "501"), encoding="utf-8")
+        self.assertEqual(self.succeed(*compare), text)
+        upb = "suite,lock,runs," + ",".join(f"{self.UPB[at]}_ns" for at in range(9)) + "\n"
+        for rows, saying in [
+            ("x,McsLock,0,500" + ",600" * 8 + "\n", "upb.csv:2: '0' in column 'runs'"),
+            ("x,McsLock,8,500" + ",600" * 8 + "\nx,McsLock,8,501" + ",600" * 8 + "\n", "upb.csv:3: 501 ns contradicts the 500 ns of upb.csv:2"),
+        ]:
+            (self.folder / "upb.csv").write_text(upb + rows)
+            self.assert_refused(*compare, saying=saying)
 
     def test_bad_data(self):
         (self.folder / "upb.csv").write_text("suite,lock\nx,McsLock\n")

@@ -179,7 +179,7 @@ double comparison::mean_deviation() const {
   return (capped_mean(ecsb) + capped_mean(upb)) / 2;
 }
 
-double comparison::rank_correlation() const {
+std::optional<double> comparison::rank_correlation() const {
   int most = 0;
   const auto ranks = [](const judged_point& p) {
     return p.measured.shape.nodes * p.measured.shape.ranks_per_node;
@@ -203,7 +203,12 @@ double comparison::rank_correlation() const {
     }
   }
   const double pairs = std::sqrt(of_measured * of_simulated);
-  return pairs > 0 ? concordance / pairs : 0;
+  return pairs > 0 ? std::optional(concordance / pairs) : std::nullopt;
+}
+
+std::string comparison::rank_correlation_text() const {
+  const std::optional<double> tau = rank_correlation();
+  return tau ? fmt::format("{:.3f}", *tau) : "-";
 }
 
 comparison compare(const simulation::machine& machine, const published_data& to,
@@ -357,8 +362,8 @@ void print_comparison(const comparison& judged, const published_data& data, bool
   fmt::print("{:<28}{:>10}{:>10}\n", "all", text_of(judged.ecsb), text_of(judged.upb));
   fmt::print(
       "points: {} ECSB, {} UPB; Kendall's tau of the locks' order at the most ranks, within "
-      "sessions: {:.3f}\n",
-      judged.ecsb.size(), judged.upb.size(), judged.rank_correlation());
+      "sessions: {}\n",
+      judged.ecsb.size(), judged.upb.size(), judged.rank_correlation_text());
   if (!in_detail) return;
   print_ratios("ECSB by nodes x ranks", judged.ecsb, [](const auto& p) { return shape_name(p.shape); });
   print_ratios("UPB by scenario", judged.upb, [](const auto& p) { return p.scenario; });

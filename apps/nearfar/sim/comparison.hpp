@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,8 +46,9 @@ struct comparison {
   /// of the ECSB and of the UPB with equal weight.
   [[nodiscard]] double mean_deviation() const;
   /// Kendall's tau-b between the simulated and the measured order of the locks in the ECSB at the most ranks,
-  /// of pairs of locks that one job measured.
-  [[nodiscard]] double rank_correlation() const;
+  /// of pairs of locks that one job measured. Nothing where no pair has an order.
+  [[nodiscard]] std::optional<double> rank_correlation() const;
+  [[nodiscard]] std::string rank_correlation_text() const;
 };
 
 /// Simulates every point. A pure function of its arguments. Throws what the simulation throws.

@@ -84,10 +84,9 @@ void print_all(const std::vector<fold>& folds, const std::string& by) {
     }
   }
   if (judged == 0) return;
-  fmt::print(
-      "all, left out by {}: ECSB {}, with 28 ranks {}, with 112 {}; UPB {}; tau within sessions {:.3f}\n", by,
-      median_text(all.ecsb), median_text(full(all.ecsb, 1)), median_text(full(all.ecsb, 4)),
-      median_text(all.upb), all.rank_correlation());
+  fmt::print("all, left out by {}: ECSB {}, with 28 ranks {}, with 112 {}; UPB {}; tau within sessions {}\n",
+             by, median_text(all.ecsb), median_text(full(all.ecsb, 1)), median_text(full(all.ecsb, 4)),
+             median_text(all.upb), all.rank_correlation_text());
   fmt::print("  {} of {} points ({:.0f} %) are in the interval of 90 % that the other folds give\n", within,
              judged, 100.0 * within / judged);
   if (within < few * judged)

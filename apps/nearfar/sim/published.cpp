@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -13,6 +14,8 @@
 #include <optional>
 #include <sstream>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/shipped.hpp"
@@ -46,6 +49,10 @@ class csv_reader {
  public:
   explicit csv_reader(const source& from) : file_(&from.file), stream_(from.text) {
     if (next_line()) columns_ = cells_;
+    // Spreadsheets write it before the first column's name.
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    if (!columns_.empty() && columns_.front().starts_with(byte_order_mark))
+      columns_.front().erase(0, byte_order_mark.size());
     if (columns_.empty()) refuse("the file is empty");
   }
 
@@ -77,32 +84,89 @@ class csv_reader {
   /// Nothing where the cell is empty: not measured.
   template <typename Number>
   [[nodiscard]] std::optional<Number> positive(const std::string& column) const {
-    const std::string& cell = text(column);
-    if (cell.empty()) return std::nullopt;
-    Number value{};
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (error != std::errc{} || end != cell.data() + cell.size() || !(value > 0) ||
-        value > std::numeric_limits<Number>::max())
-      refuse(fmt::format("'{}' in column '{}' must be a positive number", cell, column));
-    return value;
+    return number<Number>(column, false);
   }
+  /// A time in ns.
+  [[nodiscard]] std::optional<double> time(const std::string& column) const {
+    const std::optional<double> ns = positive<double>(column);
+    if (ns && (*ns < least_time || *ns > most_time))
+      refuse(fmt::format("'{}' in column '{}' must be a time in nanoseconds, {} to {}", text(column), column,
+                         least_time, most_time));
+    return ns;
+  }
+  /// Columns that others may lack, and that are not compared, but that tell careless files.
+  void expect_sound_counts() const {
+    if (has("runs")) static_cast<void>(positive<int>("runs"));
+    if (has("progress_cv")) static_cast<void>(number<double>("progress_cv", true));
+    if (!has("ranks") || !has("nodes") || !has("ranks_per_node")) return;
+    const auto ranks = positive<std::int64_t>("ranks");
+    const auto nodes = positive<int>("nodes");
+    const auto on_each = positive<int>("ranks_per_node");
+    if (ranks && nodes && on_each && *ranks != std::int64_t{*nodes} * *on_each)
+      refuse(
+          fmt::format("'ranks' is {}, but 'nodes' times 'ranks_per_node' is {} x {} = {}; correct the line",
+                      *ranks, *nodes, *on_each, std::int64_t{*nodes} * *on_each));
+  }
+  /// Where the line is.
+  [[nodiscard]] std::string place() const { return fmt::format("{}:{}", *file_, line_); }
+
   template <typename Number>
   [[nodiscard]] Number required(const std::string& column) const {
     const std::optional<Number> value = positive<Number>(column);
     if (!value) refuse(fmt::format("column '{}' is empty", column));
     return *value;
   }
-
- private:
+  [[nodiscard]] double required_time(const std::string& column) const {
+    const std::optional<double> ns = time(column);
+    if (!ns) refuse(fmt::format("column '{}' is empty", column));
+    return *ns;
+  }
   [[noreturn]] void refuse(const std::string& what) const {
-    throw usage_error(fmt::format("{}:{}: {}", *file_, line_, what));
+    throw usage_error(fmt::format("{}: {}", place(), what));
   }
 
+ private:
+  /// Less is a file in other units, or another column; with more the simulated time would overflow.
+  static constexpr double least_time = 0.1;
+  static constexpr double most_time = 1e9;
+
+  template <typename Number>
+  [[nodiscard]] std::optional<Number> number(const std::string& column, bool may_be_zero) const {
+    const std::string& cell = text(column);
+    if (cell.empty()) return std::nullopt;
+    Number value{};
+    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    if (error != std::errc{} || end != cell.data() + cell.size() ||
+        !(value > 0 || (may_be_zero && value == 0)) || value > std::numeric_limits<Number>::max())
+      refuse(fmt::format("'{}' in column '{}' must be a {}", cell, column,
+                         may_be_zero                  ? "number, 0 or more"
+                         : std::is_integral_v<Number> ? "positive whole number"
+                                                      : "positive number"));
+    return value;
+  }
   const std::string* file_;
   std::istringstream stream_;
   int line_ = 0;
   std::vector<std::string> columns_;
   std::vector<std::string> cells_;
+};
+
+/// The value of each cell that is to be there once, to find others for the same.
+class cell_values {
+ public:
+  /// Refuses another value of the same suite and configuration.
+  void expect_alone(const csv_reader& line, const std::string& suite, const measured_point& point) {
+    const auto [at, is_new] = seen_.try_emplace(
+        {suite, point.published, point.shape.nodes, point.shape.ranks_per_node, point.scenario},
+        std::pair(point.ns, line.place()));
+    if (!is_new && at->second.first != point.ns)
+      line.refuse(
+          fmt::format("{} ns contradicts the {} ns of {}, of the same suite and configuration; keep one",
+                      point.ns, at->second.first, at->second.second));
+  }
+
+ private:
+  std::map<std::tuple<std::string, std::string, int, int, std::string>, std::pair<double, std::string>> seen_;
 };
 
 /// Points with all values that were measured for them.
@@ -212,31 +276,42 @@ published_data read_published(const source& upb, const source& ecsb, const fit_p
     result.left_out[published] = why == plan.not_compared.end() ? "not in the plan" : why->second;
     return std::nullopt;
   };
+  const auto suite_of = [](const csv_reader& line) {
+    return line.has("suite") ? line.text("suite") : std::string();
+  };
   const auto session_of = [&](const csv_reader& line) {
-    const std::string suite = line.has("suite") ? line.text("suite") : std::string();
+    const std::string suite = suite_of(line);
     const auto same = plan.same_session.find(suite);
     return same == plan.same_session.end() ? suite : same->second;
   };
   point_collector ecsb_points;
+  cell_values ecsb_values;
   for (csv_reader line(ecsb); line.next_line();) {
     const std::string& published = line.text("lock");
-    if (const auto lock = registered(published))
-      ecsb_points.add({*lock,
-                       published,
-                       {line.required<int>("nodes"), line.required<int>("ranks_per_node")},
-                       "ecsb",
-                       "",
-                       line.required<double>("iteration_ns"),
-                       session_of(line)});
-  }
-  point_collector upb_points;
-  for (csv_reader line(upb); line.next_line();) {
-    const std::string& published = line.text("lock");
+    line.expect_sound_counts();
     const auto lock = registered(published);
     if (!lock) continue;
-    for (const auto& [scenario, column] : upb_columns)
-      if (const auto ns = line.positive<double>(column))
-        upb_points.add({*lock, published, upb_shape, "upb", scenario, *ns, session_of(line)});
+    const measured_point point{
+        *lock,           published, {line.required<int>("nodes"), line.required<int>("ranks_per_node")},
+        "ecsb",          "",        line.required_time("iteration_ns"),
+        session_of(line)};
+    ecsb_values.expect_alone(line, suite_of(line), point);
+    ecsb_points.add(point);
+  }
+  point_collector upb_points;
+  cell_values upb_values;
+  for (csv_reader line(upb); line.next_line();) {
+    const std::string& published = line.text("lock");
+    line.expect_sound_counts();
+    const auto lock = registered(published);
+    if (!lock) continue;
+    for (const auto& [scenario, column] : upb_columns) {
+      const auto ns = line.time(column);
+      if (!ns) continue;
+      const measured_point point{*lock, published, upb_shape, "upb", scenario, *ns, session_of(line)};
+      upb_values.expect_alone(line, suite_of(line), point);
+      upb_points.add(point);
+    }
   }
   result.ecsb = ecsb_points.medians();
   result.upb = upb_points.medians();
