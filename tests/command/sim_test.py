@@ -622,6 +622,34 @@ class Fit(InEmptyFolder):
             (self.folder / "upb.csv").write_text(upb + rows)
             self.assert_refused(*compare, saying=saying)
 
+    def test_measurements_that_do_not_fit_the_machine_are_named(self):
+        (self.folder / "upb.csv").write_text("suite,lock\n")
+        both = ["--upb", "upb.csv", "--ecsb", "ecsb.csv"]
+        for command in (["compare"], ["fit", "--output", "out.json"]):
+            for shape, saying in [("1,64", "ecsb.csv:2: ranks_per_node 64 does not fit"), ("99999,14", "ecsb.csv:2: 99999 nodes of 14 ranks")]:
+                (self.folder / "ecsb.csv").write_text(f"suite,lock,nodes,ranks_per_node,iteration_ns\nx,McsLock,{shape},500\n")
+                self.assert_refused("sim", *command, *both, saying=saying)
+            (self.folder / "d").mkdir(exist_ok=True)
+            self.assert_refused("sim", *command, "--upb", "upb.csv", "--ecsb", "d", saying=["'d'", "directory"])
+
+    def test_plans_name_what_is_wrong(self):
+        plan = json.loads((SOURCE / "machines" / "coolmuc2" / "fit.json").read_text())
+        some = plan["free_parameters"][0]
+        for wrong, saying in [
+            ({name: value for name, value in plan.items() if name != "schema"}, "'schema' is missing"),
+            (plan | {"schema": "nearfar.machine/1"}, ["'nearfar.machine/1'", "reads 'nearfar.fit/1'"]),
+            (plan | {"same_algorithm": {"a": 1}}, "'a' must be a text, not: 1"),
+            (plan | {"not_compared": []}, "'not_compared' must be an object"),
+            (plan | {"free_parameters": {}}, "'free_parameters' must be a list"),
+            (plan | {"free_parameters": [some | {"low": "x"}]}, "'low' must be a number"),
+            (plan | {"free_parameters": [some | {"fields": [1]}]}, ["fields", some["meaning"]]),
+            ([], ["there must be an object", "[]"]),
+        ]:
+            (self.folder / "plan.json").write_text(json.dumps(wrong))
+            self.assert_refused("sim", "compare", "--plan", "plan.json", saying=["plan.json: ", *([saying] if isinstance(saying, str) else saying)])
+        (self.folder / "plan.json").write_text(json.dumps(plan, indent=1)[:200])
+        self.assert_refused("sim", "compare", "--plan", "plan.json", saying=["plan.json:", "not JSON"])
+
     def test_bad_data(self):
         (self.folder / "upb.csv").write_text("suite,lock\nx,McsLock\n")
         (self.folder / "ecsb.csv").write_text("suite,lock,nodes,ranks_per_node,iteration_ns\nx,McsLock,1,2,-3\n")

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/nearfar/shared/command.hpp"
@@ -59,6 +60,23 @@ void validate(const fit_options& options) {
 fit_plan plan_of(const fit_options& options) {
   const source from = read_source(options.plan, "coolmuc2/fit.json");
   return parse_plan(from.text, from.file);
+}
+
+/// Else the simulation would complain about an option that nobody gave.
+void require_room(const simulation::machine& on, const published_data& data) {
+  for (const auto* points : {&data.ecsb, &data.upb}) {
+    for (const measured_point& point : *points) {
+      try {
+        static_cast<void>(locality_of(on, point.shape));
+      } catch (const usage_error& why) {
+        const std::string text = why.what();
+        constexpr std::string_view option = "--ranks-per-node";
+        throw usage_error(
+            fmt::format("{}: {}", point.place,
+                        text.starts_with(option) ? "ranks_per_node" + text.substr(option.size()) : text));
+      }
+    }
+  }
 }
 
 published_data data_of(const fit_options& options, const fit_plan& plan) {
@@ -130,6 +148,14 @@ int run_compare(const fit_options& options) {
   simulation::machine machine = find_machine(options.machine);
   const fit_plan plan = plan_of(options);
   const published_data data = data_of(options, plan);
+  require_room(machine, data);
+  std::optional<simulation::machine> start;
+  if (options.cross_validate) {
+    start = options.start.empty()
+                ? parse_machine(read_source("", "coolmuc2/start.json").text, "machines/coolmuc2/start.json")
+                : find_machine(options.start);
+    require_room(*start, data);
+  }
   std::optional<machine_output> output;
   if (!options.output.empty()) {
     // Before hours of fits.
@@ -140,12 +166,8 @@ int run_compare(const fit_options& options) {
   const auto networks = networks_of(machine, data, options.effort.simulation);
   print_comparison(compare(machine, data, options.effort.simulation, factors_of(networks)), data, true);
   print_networks(networks);
-  if (options.cross_validate) {
-    const simulation::machine start =
-        options.start.empty()
-            ? parse_machine(read_source("", "coolmuc2/start.json").text, "machines/coolmuc2/start.json")
-            : find_machine(options.start);
-    const intervals of = judge_by_folds(options, plan, start, data);
+  if (start) {
+    const intervals of = judge_by_folds(options, plan, *start, data);
     machine.near.measured = of.near;
     machine.network.measured = of.far;
     if (output) {
@@ -164,6 +186,7 @@ int run_fit(const fit_options& options) {
   if (plan.free.empty())
     throw usage_error("the plan has no free parameters to fit; add one to free_parameters");
   const published_data data = data_of(options, plan);
+  require_room(start, data);
   machine_output output(options.output, options.older);
   const fitted_machine fitted =
       fit_machine(start, plan.free, data, options.effort, progress_on("fit", options.effort.evaluations));

@@ -8,11 +8,13 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <system_error>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -194,13 +196,60 @@ class point_collector {
   std::vector<measured_point> order_;
 };
 
-std::map<std::string, std::string> texts(const nlohmann::ordered_json& object) {
-  return object.get<std::map<std::string, std::string>>();
-}
+/// Members of a plan's objects. Errors name the member.
+class plan_reader {
+ public:
+  explicit plan_reader(const std::string& file) : file_(&file) {}
 
-std::map<std::string, std::string> texts_if_any(const nlohmann::ordered_json& in, const char* name) {
-  return in.contains(name) ? texts(in.at(name)) : std::map<std::string, std::string>();
-}
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw usage_error(fmt::format("{}: {}", *file_, what));
+  }
+  [[nodiscard]] const nlohmann::ordered_json& member(const nlohmann::ordered_json& of,
+                                                     const char* name) const {
+    if (!of.is_object())
+      refuse(fmt::format("there must be an object, with '{}', not: {}", name, short_text(of)));
+    const auto at = of.find(name);
+    if (at == of.end()) refuse(fmt::format("'{}' is missing; machines/coolmuc2/fit.json has one", name));
+    return *at;
+  }
+  [[nodiscard]] std::string text(const nlohmann::ordered_json& of, const char* name) const {
+    const auto& value = member(of, name);
+    if (!value.is_string()) refuse(fmt::format("'{}' must be a text, not: {}", name, short_text(value)));
+    return value;
+  }
+  [[nodiscard]] double number(const nlohmann::ordered_json& of, const char* name) const {
+    const auto& value = member(of, name);
+    if (!value.is_number()) refuse(fmt::format("'{}' must be a number, not: {}", name, short_text(value)));
+    return value;
+  }
+  [[nodiscard]] const nlohmann::ordered_json& list(const nlohmann::ordered_json& of, const char* name) const {
+    const auto& value = member(of, name);
+    if (!value.is_array()) refuse(fmt::format("'{}' must be a list, not: {}", name, short_text(value)));
+    return value;
+  }
+  [[nodiscard]] std::map<std::string, std::string> texts(const nlohmann::ordered_json& of,
+                                                         const char* name) const {
+    const auto& all = member(of, name);
+    if (!all.is_object()) refuse(fmt::format("'{}' must be an object, not: {}", name, short_text(all)));
+    std::map<std::string, std::string> result;
+    for (const auto& [key, value] : all.items()) result[key] = text(all, key.c_str());
+    return result;
+  }
+  [[nodiscard]] std::map<std::string, std::string> texts_if_any(const nlohmann::ordered_json& of,
+                                                                const char* name) const {
+    return of.contains(name) ? texts(of, name) : std::map<std::string, std::string>();
+  }
+
+ private:
+  [[nodiscard]] static std::string short_text(const nlohmann::ordered_json& of) {
+    constexpr std::size_t most = 40;
+    // As it may hold what is no text.
+    const std::string all = of.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    return all.size() <= most ? all : all.substr(0, most) + "...";
+  }
+
+  const std::string* file_;
+};
 
 }  // namespace
 
@@ -219,18 +268,29 @@ fit_plan parse_plan(std::string_view text, const std::string& file) {
   fit_plan plan;
   try {
     const auto json = nlohmann::ordered_json::parse(text);
-    if (json.at("schema") != plan_schema)
-      throw usage_error(fmt::format("{}: this nearfar reads schema '{}'", file, plan_schema));
-    plan.same_algorithm = texts(json.at("same_algorithm"));
-    plan.not_compared = texts(json.at("not_compared"));
-    plan.same_session = texts_if_any(json, "same_session");
-    plan.kinds = texts_if_any(json, "kinds");
-    for (const auto& parameter : json.at("free_parameters"))
-      plan.free.push_back({parameter.at("meaning").get<std::string>(),
-                           parameter.at("fields").get<std::vector<std::string>>(),
-                           parameter.at("low").get<double>(), parameter.at("high").get<double>()});
-  } catch (const nlohmann::json::exception& wrong) {
-    throw usage_error(fmt::format("{}: {}", file, wrong.what()));
+    const plan_reader reader(file);
+    if (const std::string schema = reader.text(json, "schema"); schema != plan_schema)
+      reader.refuse(fmt::format("the schema is '{}', but this nearfar reads '{}'", schema, plan_schema));
+    plan.same_algorithm = reader.texts(json, "same_algorithm");
+    plan.not_compared = reader.texts(json, "not_compared");
+    plan.same_session = reader.texts_if_any(json, "same_session");
+    plan.kinds = reader.texts_if_any(json, "kinds");
+    for (const auto& parameter : reader.list(json, "free_parameters")) {
+      free_parameter one{.meaning = reader.text(parameter, "meaning"),
+                         .fields = {},
+                         .low = reader.number(parameter, "low"),
+                         .high = reader.number(parameter, "high")};
+      for (const auto& field : reader.list(parameter, "fields")) {
+        if (!field.is_string())
+          reader.refuse(fmt::format("the fields of free parameter '{}' must be texts", one.meaning));
+        one.fields.push_back(field);
+      }
+      plan.free.push_back(std::move(one));
+    }
+  } catch (const nlohmann::json::parse_error& wrong) {
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(wrong.byte, text.size()));
+    throw usage_error(fmt::format("{}:{}: not JSON, or it ends too soon; mend the text there", file,
+                                  1 + std::count(text.begin(), end, '\n')));
   }
   const bench::catalogue& all = bench::catalogue::instance();
   for (const auto& [published, name] : plan.same_algorithm)
@@ -257,6 +317,9 @@ source read_source(const std::string& file, std::string_view shipped) {
       if (one.path == shipped) return {fmt::format("machines/{}", shipped), std::string(one.text)};
     throw usage_error(fmt::format("nearfar comes without machines/{}", shipped));
   }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored))
+    throw usage_error(fmt::format("cannot read '{}': it is a directory; name a file in it", file));
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;
   if (stream && stream.peek() == std::ifstream::traits_type::eof())
@@ -291,10 +354,15 @@ published_data read_published(const source& upb, const source& ecsb, const fit_p
     line.expect_sound_counts();
     const auto lock = registered(published);
     if (!lock) continue;
-    const measured_point point{
-        *lock,           published, {line.required<int>("nodes"), line.required<int>("ranks_per_node")},
-        "ecsb",          "",        line.required_time("iteration_ns"),
-        session_of(line)};
+    const measured_point point{.lock = *lock,
+                               .published = published,
+                               .shape = {.nodes = line.required<int>("nodes"),
+                                         .ranks_per_node = line.required<int>("ranks_per_node")},
+                               .benchmark = "ecsb",
+                               .scenario = "",
+                               .ns = line.required_time("iteration_ns"),
+                               .session = session_of(line),
+                               .place = line.place()};
     ecsb_values.expect_alone(line, suite_of(line), point);
     ecsb_points.add(point);
   }
@@ -308,7 +376,8 @@ published_data read_published(const source& upb, const source& ecsb, const fit_p
     for (const auto& [scenario, column] : upb_columns) {
       const auto ns = line.time(column);
       if (!ns) continue;
-      const measured_point point{*lock, published, upb_shape, "upb", scenario, *ns, session_of(line)};
+      const measured_point point{*lock,    published, upb_shape,        "upb",
+                                 scenario, *ns,       session_of(line), line.place()};
       upb_values.expect_alone(line, suite_of(line), point);
       upb_points.add(point);
     }

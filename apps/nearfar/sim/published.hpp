@@ -20,6 +20,7 @@ struct measured_point {
   std::string scenario;   ///< of the UPB; empty for the ECSB
   double ns = 0;  ///< from one acquisition to the next; the median, where several suites of a session have it
   std::string session;  ///< the suite that it was measured in, or the session that the suite belongs to
+  std::string place;    ///< file and line, of the first of several suites
 
   /// The run of the published program that measured the point over the network, whose speed differs from run
   /// to run: the session, the benchmark and, as each is a job of its own, the shape. Empty within a node.
