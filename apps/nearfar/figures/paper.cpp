@@ -227,7 +227,7 @@ class findings {
     return result;
   }
 
-  /// What an analysis measures: places, efforts and shapes.
+  /// The places, efforts and shapes of an analysis.
   struct asked_for {
     asked_for(const paper& of, const analysis& what, const paper_options& options) {
       for (const bool quick : {options.quick, !options.quick})

@@ -19,7 +19,7 @@ void add(catalogue& to, const std::string& name, const std::string& summary) {
           .summary = summary,
           .paper = "Kashyap et al. 2019; Uffmann 2022, 5.7",
           .fairness = "no bound",
-          .cost = Policy.looks_first ? "3 at home; 4 at home and 2 elsewhere, 2 for each attempt more"
+          .cost = Policy.looks_first ? "3 at home; 5 at home and 2 elsewhere, 2 for each attempt more"
                                      : "2 at home; 4 at home and 2 elsewhere, 1 for each attempt more",
           .parameters = {"max_local_passes"},
           .alike = alike_ranks::of_a_node,

@@ -6,17 +6,18 @@
 /// SOSP 2019, doi 10.1145/3341301.3359629. The form over RMA, with either lock in front and with or without
 /// shuffling, is that of A. Uffmann's master thesis, LMU Munich, 2022, section 5.7.
 ///
-/// A rank that finds the word at home free takes the lock at once. Otherwise it joins the queue. The first of
-/// the queue waits for the word, and also marks the word as closed to ranks that are not in the queue. It
-/// leaves the queue as soon as it has the lock. Unlocking takes the lock from the word and leaves the mark.
-/// Who leaves the queue as its last takes the mark away. The thesis keeps lock and mark in two bytes of the
-/// word; here one compare-and-swap writes both, so that marking is no operation of its own.
+/// A rank that finds the word at home free takes the lock at once. Otherwise it joins the queue. A rank that
+/// finds the queue empty marks the word as closed to ranks that are not in the queue. The first of the queue
+/// waits until the lock is free, takes it, and leaves the queue. Unlocking takes the lock from the word and
+/// leaves the mark. The last rank of the queue takes the mark away when it leaves. The thesis keeps lock and
+/// mark in two bytes of the word. Here the word is their sum: a new queue may set its mark before the last
+/// rank of the queue before it has taken the old one away.
 ///
 /// The first of the queue, unless another rank has moved it there, goes along the queue and moves the ranks
 /// of its node to the front, one behind the other. It leaves out the last of the queue, behind which other
 /// ranks may be on their way. The last rank that it moved goes on from there when it sees its role, until a
 /// batch has `max_local_passes` ranks. So at most one rank shuffles at a time. A rank shuffles once, and once
-/// more as the first of the queue if it found no rank to move; as published it goes on for as long as it
+/// more as the first of the queue if it found no rank to move. As published it goes on for as long as it
 /// waits, and looks at the limit only when it begins to sort. All ranks know which ranks share a node.
 ///
 /// A write that has been seen need not be complete: a shuffler writes into words that ranks have just written
@@ -30,9 +31,10 @@
 ///
 /// Cost in far operations, each completed by a flush:
 ///  - uncontended: lock 1 compare-and-swap at home, with a look first 1 fetch more; unlock 1 atomic at home;
-///  - through the queue, in addition: 1 swap at home and 1 atomic at the predecessor, 1 compare-and-swap at
-///    home for each attempt of the first, and 1 atomic at the successor, or 1 compare-and-swap and 1 atomic
-///    at home to leave as the last. Up to 2 resets of the rank's own words are extra;
+///  - through the queue, in addition: 1 swap at home, and 1 atomic at the predecessor, or at home without
+///    one; for each attempt of the first 1 compare-and-swap at home, with a look first 1 fetch more;
+///  - out of the queue, in addition: 1 atomic at the successor; without one 1 compare-and-swap and 1 atomic
+///    at home. Up to 2 resets of the rank's own words are extra;
 ///  - shuffling: 1 fetch for each rank looked at on another node, none on this one, and up to 4 atomics for
 ///    each rank moved.
 /// Memory: 192 bytes of far memory for each rank.
@@ -88,11 +90,13 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
 
   handover acquire() {
     if (try_acquire()) return handover::uncontended;
-    const bool is_first = enqueue();
-    if (!is_first) await_turn();
+    if (enqueue())
+      close();
+    else
+      await_turn();
     if (Policy.shuffles && !has_shuffled_ && (batch() == 0 || is_shuffler()))
       shuffle([this] { return (look_at_word() & is_taken) == 0; });
-    take_as_first(is_first);
+    take_as_first();
     if (leave_queue()) subtract(is_closed);
     return handover::waited;
   }
@@ -114,11 +118,11 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
     far<std::uint64_t> grants;  ///< how often this rank became the first of the queue
     far<std::uint64_t> role;    ///< twice the rank's place in a batch, plus 1 if it shuffles
   };
-  // The word at home is a sum of these. Origins of far operations, so they must be objects.
+  // The word at home is a sum of these. A queue that begins while the last of the one before has not taken
+  // its mark away adds a mark of its own. Origins of far operations, so they must be objects.
   static constexpr std::uint64_t is_free = 0;
   static constexpr std::uint64_t is_taken = 1;
-  static constexpr std::uint64_t is_closed = 2;  ///< closed to ranks that are not the first of the queue
-  static constexpr std::uint64_t is_taken_and_closed = 3;
+  static constexpr std::uint64_t is_closed = 2;  ///< a mark: closed to ranks that are not in the queue
   static constexpr rank_word none = nobody;
   static constexpr std::uint64_t one = 1;
   static constexpr std::uint64_t no_role = 0;
@@ -128,6 +132,8 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
 
   // ---- the word -------------------------------------------------------------------------------------------
 
+  static bool may_be_taken(std::uint64_t now) { return (now & is_taken) == 0; }
+
   /// The current word. Leaves `seen_` unchanged.
   [[nodiscard]] std::uint64_t look_at_word() {
     at_home_.start_read(words_, home_, &words::state, looked_);
@@ -135,7 +141,7 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
     return looked_;
   }
 
-  /// Takes a part from the word. What other ranks have added meanwhile stays.
+  /// Takes a part from the word, and leaves the parts of other ranks.
   void subtract(std::uint64_t part) {
     written_ = 0 - part;
     words_.accumulate(home_, &words::state, written_, far_op::sum);
@@ -149,25 +155,27 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
     return seen_;
   }
 
-  /// Takes the lock as the first of the queue, and closes the word before that.
-  void take_as_first(bool is_first) {
-    // A rank that had a predecessor expects that the word is closed by now.
-    expected_ = is_first ? is_taken : is_closed;
+  /// Closes the word to ranks that are not in the queue, for a rank that found the queue empty.
+  void close() {
+    words_.fetch_add(home_, &words::state, is_closed, seen_);
+    words_.flush(home_);  // before the word is expected
+    if (may_be_taken(seen_)) expected_ = seen_ + is_closed;
+  }
+
+  /// Takes the lock as the first of the queue.
+  void take_as_first() {
     for (;;) {
-      if (compare_and_swap(&words::state, expected_, is_taken_and_closed) == expected_) {
-        if (expected_ != is_taken) return;
-      } else if (seen_ != is_taken_and_closed) {
-        expected_ = seen_;
-        continue;
-      }
-      const auto may_be_taken = [](std::uint64_t now) { return now != is_taken_and_closed; };
       if constexpr (Policy.looks_first) {
-        static_cast<void>(at_home_.look_and_await(words_, home_, &words::state, looked_, may_be_taken));
-        expected_ = is_closed;
+        const bool has_waited = at_home_.look_and_await(words_, home_, &words::state, looked_, may_be_taken);
+        expected_ = has_waited ? is_closed : looked_;
+        desired_ = expected_ | is_taken;
+        if (compare_and_swap(&words::state, expected_, desired_) == expected_) return;
       } else {
-        expected_ = world_->await_compare_and_swap(words_, home_, &words::state, is_closed,
-                                                   is_taken_and_closed, may_be_taken, backoff{});
-        if (expected_ == is_closed) return;
+        desired_ = expected_ | is_taken;
+        const std::uint64_t found = world_->await_compare_and_swap(words_, home_, &words::state, expected_,
+                                                                   desired_, may_be_taken, backoff{});
+        if (found == expected_) return;
+        expected_ = found;
       }
     }
   }
@@ -179,6 +187,7 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
     reset(&words::next, none);
     reset(&words::role, no_role);
     has_shuffled_ = false;
+    expected_ = is_closed;  // by the mark of this queue alone
     words_.swap(home_, &words::tail, self_, before_);
     words_.flush(home_);
     if (before_ == none) return true;
@@ -288,6 +297,7 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
   bool has_shuffled_ = false;
   // Origins and results of far operations.
   std::uint64_t expected_ = is_free;
+  std::uint64_t desired_ = is_taken;
   std::uint64_t seen_ = is_free;
   std::uint64_t looked_ = is_free;
   std::uint64_t written_ = 0;
