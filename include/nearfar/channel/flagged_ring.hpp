@@ -144,7 +144,7 @@ class binary {
     for (;;) {
       const std::uint32_t before = taken.exchange(is_taken, std::memory_order_acquire);
       if (before != is_taken) return before;
-      memory_->await(taken, [](std::uint32_t now) { return now != is_taken; });
+      memory_->try_again(taken, [](std::uint32_t now) { return now != is_taken; });
     }
   }
 
