@@ -4,9 +4,9 @@
 ///
 /// Source: R. Lima Chehab, A. Paolillo, D. Behrens, M. Fu, H. Härtig, H. Chen, "CLoF: a compositional lock
 /// framework for multi-level NUMA systems", SOSP 2021, pages 851 to 865. A. Uffmann's master thesis, LMU
-/// Munich, 2022, names it in its outlook, chapter 6. The recursion is CLoF's. So is the rule that an
-/// element's place in the lock above belongs to the element, and not to the rank that acquired
-/// (`near_seat`). The lock above the nodes is a lock over RMA that nodes take (`cohort_global`).
+/// Munich, 2022, names it in its outlook, chapter 6. The recursion is CLoF's. From CLoF, too: a rank
+/// queues in the lock above in its element's name (`near_seat`), so another rank of the element may release
+/// that lock. The lock above the nodes is a lock over RMA that nodes take (`cohort_global`).
 ///
 /// A rank acquires the lock of its innermost element. Unless its predecessor there handed over all locks, the
 /// rank then acquires the lock one level up, in the element's name, and so on. A releasing rank looks from
@@ -14,9 +14,9 @@
 /// rank then releases the locks below that one, the outermost first: an element's place in a lock must be
 /// free before another rank of the element can use it.
 ///
-/// Two rules are nearfar's. A level counts all passes in its elements, with those of the levels inside, so
-/// that limits do not multiply. A lock stays in an element beyond its limit while no rank outside the element
-/// wants it.
+/// Two rules are nearfar's. A hand-over counts towards the limit of its own level and of each level around
+/// it: with limits 3 and 3, a node keeps the lock for 3 passes, not for 9. A lock stays in an element beyond
+/// its limit while no rank outside the element wants it.
 ///
 /// Fairness: while a rank of another node is registered as waiting, at most `max_local_passes` ranks of the
 /// holder's node overtake it. While a rank of another element is registered in the lock around both elements,

@@ -9,12 +9,13 @@
 ///
 /// A rank posts a request in its record in near memory. Any rank with a request may become the combiner of
 /// its node. The combiner collects all requests of the node, links them to a chain, and joins the queue with
-/// the whole chain by one swap. The tail then names the last rank of the chain, and the predecessor gets to
-/// know the first. Within a chain a rank hands over by a store.
+/// the whole chain by one swap. Afterwards the tail names the chain's last rank. The rank before the chain
+/// learns the name of the chain's first rank, to which it will hand over. Within a chain a rank hands over by
+/// a store.
 ///
-/// The argument of `far_queue.hpp` needs that a rank which is known to a predecessor acquires only after the
-/// registration's flush has returned. The first rank of a chain therefore waits first for the combiner, which
-/// stores `waits_far` after its flush, and then for the grant.
+/// `far_queue.hpp` is right only if a registered rank waits for the flush of its registration before it
+/// acquires. Here the combiner registers for the first rank of its chain. So this rank waits first for the
+/// combiner, which stores `waits_far` after its flush, and then for the grant.
 ///
 /// Fairness: between chains first come, first served; within a chain by number of rank. A chain has each rank
 /// of a node at most once. Progress: an acquiring rank waits for the combiner of its node and for its

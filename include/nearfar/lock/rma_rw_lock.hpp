@@ -14,9 +14,10 @@
 ///
 /// T_R is the limit of consecutive readers at one counter. As published it counts always, and so it does in
 /// `consecutive_rma_rw_lock`: a reader that comes after T_R others looks whether a writer waits, and begins
-/// the count anew if none does. In the default T_R counts only in a turn that begins while writers wait. That
-/// saves the looks, because a writer that finds the queue empty shuts the counters at once either way. T_R is
-/// never less than the ranks that share a counter; `max_readers()` returns the limit in effect.
+/// the count anew if none does. In the default T_R counts only in a turn that begins while writers wait.
+/// Readers then need not look for writers: a writer that finds no other writer shuts the counters at once, so
+/// no limit is needed until it comes. If T_R is below the number of ranks that share a counter, the lock
+/// raises it to that number; `max_readers()` returns the limit in effect.
 ///
 /// Fairness: writers as in `rma_mcs_lock`. A waiting reader is overtaken by the writers of one turn, at most
 /// the product of all T_L,i + 1. A waiting writer is overtaken by max_readers at each counter in each turn
