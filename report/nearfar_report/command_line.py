@@ -57,8 +57,14 @@ def run(program: str, action: Callable[[], int]) -> int:
         _end_by_signal(signal.SIGPIPE)
         raise
     except OSError as error:
-        sys.stdout = None  # what is left in its buffer must not fail once more
-        problem = f"cannot write standard output: {error.strerror}; free space or send it elsewhere"
+        if error.filename is None:
+            sys.stdout = None  # what is left in its buffer must not fail once more
+            problem = f"cannot write standard output: {error.strerror}; free space or send it elsewhere"
+        else:  # of Python or of a module, as matplotlib's in MPLCONFIGDIR
+            problem = (
+                f"cannot use '{error.filename}': {error.strerror};"
+                " correct MPLCONFIGDIR, TMPDIR or HOME if one of them names it"
+            )
         failed = FAILED
     except KeyboardInterrupt:
         return 130

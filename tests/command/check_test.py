@@ -250,6 +250,10 @@ class UnsoundObjects(Check):
 
 
 class Violations(Check):
+    def test_a_long_name_stays_apart_from_the_next_column(self):
+        found = run(["--locks", "cohort.mcs_tts_published", "--acquisitions", "1", "--mode", "lazy"])
+        self.assertRegex(found.stdout, r"(?m)^cohort\.mcs_tts_published +lazy ")
+
     def test_columns_explanation_and_how_to_see_it_again(self):
         text = self.keep_violation()
         self.assertRegex(text, r"(?m)^ +step +rank +operation +word +values")

@@ -490,7 +490,7 @@ class PublishedFigures(InEmptyFolder):
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
         self.assertNotIn("unsound", ended.stderr)
         page = self.folder / "nearfar-uffmann2022-mpi" / "index.html"
-        self.assertIn("<h2>Benchmark 4.5: ", page.read_text())
+        self.assertIn("<h2>Benchmark 4.5: CCWB of the basic locks<", page.read_text())
         samples = [json.loads(line) for line in (page.parent / "4.5.jsonl").read_text().splitlines()]
         self.assertEqual({one["world"] for one in samples if one["record"] == "sample"}, {"mpi"})
         self.assertFalse((page.parent / "claims.jsonl").exists())

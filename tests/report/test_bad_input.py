@@ -269,6 +269,13 @@ def test_a_module_that_cannot_be_loaded_is_no_fault_of_the_report(
     assert saying in ended.stderr and "a fault of" not in ended.stderr
 
 
+def test_a_file_that_a_module_cannot_use_is_named(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "pandas.py").write_text("open('/proc/none', 'w')\n")
+    ended = run_report(tmp_path, str(write("a.jsonl", [ecsb()])))
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("nearfar report: cannot use '/proc/none': No such file or directory; ")
+
+
 def test_lost_output_is_an_error(write: Write, tmp_path: Path) -> None:
     with open("/dev/full", "w", encoding="ascii") as full:
         ended = run_report(tmp_path, str(write("a.jsonl", [ecsb()])), "--text", stdout=full)

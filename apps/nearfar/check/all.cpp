@@ -327,14 +327,14 @@ class matrix {
     fmt::print(
         "# traces and seconds; by lock() under each mode with release_acquire cells, under all three with\n"
         "# sequential ones, and by try_lock() first under all three; -: left out\n");
-    fmt::print("{:<24}{:>9}", "# lock", "shape");
+    fmt::print("{:<23} {:>9}", "# lock", "shape");
     for (const std::string_view name : column_names) fmt::print("{:>11}{:>7}", name, "s");
     fmt::print("  result\n");
   }
 
   void print_row(const row& of) const {
     if (options_->prints_json) return;
-    fmt::print("{:<24}{:>9}", of.of.object, shape_name(of.of));
+    fmt::print("{:<23} {:>9}", of.of.object, shape_name(of.of));
     for (const cell& each : of.cells) fmt::print("{:>11}{:>7}", counted(each), timed(each));
     fmt::print("  {}\n", of.result());
     std::fflush(stdout);
@@ -343,13 +343,13 @@ class matrix {
   void print_head_of_plans() const {
     if (options_->prints_json) return;
     fmt::print("#\n# queues, maps and channels, 2 ranks, a plan of each, under all modes\n");
-    fmt::print("{:<8}{:<24}{:>12}{:>9}  {}\n", "# kind", "name", "traces", "s", "result");
+    fmt::print("{:<8}{:<23} {:>12}{:>9}  {}\n", "# kind", "name", "traces", "s", "result");
   }
 
   void print_row(const plan_row& of) const {
     if (options_->prints_json) return;
-    fmt::print("{:<8}{:<24}{:>12}{:>9}  {}\n", name(of.of.kind), of.of.object, counted(of.sum), timed(of.sum),
-               of.result());
+    fmt::print("{:<8}{:<23} {:>12}{:>9}  {}\n", name(of.of.kind), of.of.object, counted(of.sum),
+               timed(of.sum), of.result());
     std::fflush(stdout);
   }
 
@@ -357,7 +357,7 @@ class matrix {
     if (options_->prints_json) return;
     fmt::print("#\n# unsound locks         {:<18}{}\n", "found, 2 x 2", "with --conflicts enact, 3 x 2");
     for (const unsound_row& row : unsound_)
-      fmt::print("{:<24}{:<18}{}\n", row.lock->name, row.reported.empty() ? "NOTHING" : row.reported,
+      fmt::print("{:<23} {:<18}{}\n", row.lock->name, row.reported.empty() ? "NOTHING" : row.reported,
                  row.enacted.empty() ? "NOTHING" : row.enacted);
   }
 
@@ -368,7 +368,7 @@ class matrix {
       std::string all;
       for (std::size_t i = 0; i < row.relies.size(); ++i)
         if (row.relies[i]) all += fmt::format(" {}", promise_names[i].second);
-      fmt::print("{:<24}relies on{}\n", row.lock->name, all.empty() ? " none" : all);
+      fmt::print("{:<23} relies on{}\n", row.lock->name, all.empty() ? " none" : all);
     }
   }
 

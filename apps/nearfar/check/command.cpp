@@ -297,7 +297,7 @@ void print_head(const check_command_options& options, const check_case& common) 
     fmt::print("# executions: {} explored to their end; pruned: found to lead to nothing new\n",
                common.tier == checker::search::hash ? "states" : "traces");
   print_absent(common.kind, options);
-  fmt::print("{:<24}{:<10}{:>12}{:>12}{:>14}{:>9}  {}\n", fmt::format("# {}", name(common.kind)), "mode",
+  fmt::print("{:<23} {:<10}{:>12}{:>12}{:>14}{:>9}  {}\n", fmt::format("# {}", name(common.kind)), "mode",
              "executions", "pruned", "steps", "s", "result");
 }
 
@@ -335,7 +335,7 @@ chosen_kind choose_cases(checked_kind kind, const check_command_options& options
 }
 
 void print_result(const checked& one, const check_case& common) {
-  fmt::print("{:<24}{:<10}{:>12}{:>12}{:>14}{:>9.2f}  {}\n", one.of.object, name_in(mode_names, one.of.mode),
+  fmt::print("{:<23} {:<10}{:>12}{:>12}{:>14}{:>9.2f}  {}\n", one.of.object, name_in(mode_names, one.of.mode),
              one.result.executions, one.result.pruned, one.result.steps,
              std::chrono::duration<double>(one.result.time).count(), result_text(one, common));
   std::fflush(stdout);

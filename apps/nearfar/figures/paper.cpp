@@ -140,6 +140,13 @@ bool is_record(const nlohmann::ordered_json& line, const char* kind) {
   return line.is_object() && line.value("record", "") == kind;
 }
 
+/// The title, but on MPI without the number of ranks that the publication has: all ranks of mpirun take part.
+std::string title_of(const analysis& what, const paper_options& options) {
+  const std::size_t comma = what.title.rfind(", ");
+  if (!options.on_mpi() || comma == std::string::npos || !what.title.ends_with(" ranks")) return what.title;
+  return what.title.substr(0, comma);
+}
+
 /// Whether the results are of the world and the machine of this run. Others may have left their files in its
 /// folder. A machine file may have changed under its name.
 bool is_of_same(const std::vector<nlohmann::ordered_json>& lines, const plan& now) {
@@ -159,6 +166,9 @@ class findings {
     for (const analysis& each : of.analyses) {
       const std::filesystem::path path = results_path(options, each.name);
       const std::vector<nlohmann::ordered_json> lines = records_of(path);
+      if (!lines.empty() && !is_record(lines.front(), "provenance"))
+        throw usage_error(fmt::format(
+            "line 1 of '{}' holds no provenance of results; choose another --output", path.string()));
       if (!is_of_same(lines, plan_of(of, each, options))) continue;
       const asked_for asked(of, each, options);
       std::size_t number = 0;
@@ -238,7 +248,8 @@ class findings {
           all.full = full;
           all.most_ranks = most_ranks_ever;
           plan asked = plan_of(of, what, all);
-          for (const shape& each : asked.requests.front().shapes) shapes.emplace(all_ranks(each), each.nodes);
+          for (const shape& each : asked.requests.front().shapes)
+            shapes.emplace(all_ranks(each), std::max(1, each.nodes));
           asked.requests.front().shapes = {
               {.ranks = 2, .nodes = 1, .ranks_per_node = 2}};  // places have none
           const bool is_now = quick == options.quick && full == options.full;
@@ -402,7 +413,7 @@ int run_paper(const paper& of, paper_options options) {
   if (const int status = prepare_together(of, options); status != success) return status;
   int status = success;
   for (const analysis* each : all) {
-    if (how.rank == 0) fmt::print("\n# {}\n", each->title);
+    if (how.rank == 0) fmt::print("\n# {}\n", title_of(*each, options));
     status = worse(status, measure(of, *each, options));
     std::fflush(stdout);
   }
@@ -436,7 +447,7 @@ int run_paper(const paper& of, paper_options options) {
   for (const analysis& each : of.analyses)
     if (const auto path = results_path(options, each.name);
         is_of_same(records_of(path), plan_of(of, each, options))) {
-      report.insert(report.end(), {"--section", each.title});
+      report.insert(report.end(), {"--section", title_of(each, options)});
       files.push_back(path.string());
     }
   if (files.empty())
