@@ -261,7 +261,7 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
     rank_word before = self_;
     rank_word behind = words_.read_direct(rank_, &words::next);
     if (count >= max_batch_) return;
-    for (rank_word at = behind; at != none && !(keeps_limit && count >= max_batch_) && !is_over();) {
+    for (rank_word at = behind; at != none && (!keeps_limit || count < max_batch_) && !is_over();) {
       const rank_word next = next_of(at);
       if (next == none) break;  // it stays the last
       if (!world_->locality().same(level::node, rank_, to_rank(at))) {
