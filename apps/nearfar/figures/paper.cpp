@@ -123,7 +123,7 @@ int measure(const paper& of, const analysis& what, const paper_options& options)
   return success;
 }
 
-/// The lines of a results file, with their numbers. None of what is no regular file: reading a pipe would
+/// The lines of a results file. None of what is no regular file: reading a pipe would
 /// wait for ever.
 std::vector<nlohmann::ordered_json> records_of(const std::filesystem::path& path) {
   std::vector<nlohmann::ordered_json> result;
