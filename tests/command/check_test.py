@@ -590,6 +590,11 @@ class Plans(Check):
         self.assert_refused("--channels", "segments", saying=["heap of one process", "'segments.fixed'"])
         self.assert_refused("--channels", "mutex", saying="lock of the system")
 
+    def test_a_limit_of_hand_overs_without_effect_is_said(self):
+        for locks, expected in [("tas", 1), ("tas,cohort", 0)]:
+            ended = self.check("--locks", locks, "--executions", "1", "--max-local-passes", "2")
+            self.assertEqual(ended.stderr.count("--max-local-passes has no effect"), expected, ended.stderr)
+
     def test_options_of_other_kinds(self):
         for option, value, owner in [
             ("--acquisitions", "2", "--locks"),

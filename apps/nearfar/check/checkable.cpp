@@ -73,6 +73,7 @@ checkable checkable_of(const Entry& entry, bool is_shared) {
           .is_sound = entry.is_sound(),
           .is_shared = is_shared,
           .can_try = entry.can_try,
+          .has_local_passes = entry.listed().takes("max_local_passes"),
           .program = [&entry](const check_case& of) {
             checker::program result = program_of(of, entry);
             result.alike = alike_in(of, entry.alike, entry.one_node_only);

@@ -35,8 +35,9 @@ struct checkable {
   std::string family;
   bool one_node_only = false;
   bool is_sound = true;
-  bool is_shared = false;  ///< for readers and writers
-  bool can_try = true;     ///< has a `try_lock`
+  bool is_shared = false;         ///< for readers and writers
+  bool can_try = true;            ///< has a `try_lock`
+  bool has_local_passes = false;  ///< has the parameter `max_local_passes`
   /// The program of a case: its ranks make the object, and acquire and release it or carry out the plan.
   std::function<checker::program(const check_case&)> program{};
   /// Of all but locks.

@@ -54,6 +54,7 @@ struct check_command_options {
   bool has_readers = false;
   bool has_nodes = false;
   bool has_ranks = false;
+  bool has_local_passes = false;
   /// Says itself what to search, so that unsound objects are not checked in the way that tells.
   bool chooses_search = false;
   bool prints_json = false;
@@ -349,11 +350,20 @@ std::vector<checked_kind> kinds_of(const check_command_options& options) {
   return kinds.empty() ? std::vector{checked_kind::lock} : kinds;
 }
 
+/// A parameter that is given and that nothing takes is rather a misunderstanding.
+void warn_of_local_passes(const std::vector<chosen_kind>& kinds) {
+  const bool is_taken = std::ranges::any_of(kinds, [](const chosen_kind& kind) {
+    return std::ranges::any_of(kind.objects, &checkable::has_local_passes);
+  });
+  if (!is_taken) remark("--max-local-passes has no effect: none of the chosen locks takes it");
+}
+
 int run_searches(check_command_options options) {
   complete(options);
   const std::vector<checker::delivery_mode> modes = parse_modes(options.modes);
   std::vector<chosen_kind> kinds;
   for (const checked_kind kind : kinds_of(options)) kinds.push_back(choose_cases(kind, options));
+  if (options.has_local_passes) warn_of_local_passes(kinds);
   std::optional<check_results> results;
   kept_work work([&](const std::string&) { return results ? results->keep() : std::string(); });
   {
@@ -517,6 +527,7 @@ int run_check_command(const CLI::App& command, check_command_options options) {
   options.has_nodes = command.count("--nodes") != 0;
   options.has_readers = command.count("--readers") != 0;
   options.has_ranks = command.count("--ranks") != 0;
+  options.has_local_passes = command.count("--max-local-passes") != 0;
   for (const char* option : {"--plan", "--ranks", "--tier", "--near", "--jobs"})
     options.chooses_search = options.chooses_search || command.count(option) != 0;
   if (!options.replay.empty()) {
