@@ -214,6 +214,8 @@ class BadInput(InEmptyFolder):
             with self.subTest(shape):
                 self.assert_refused("bench", "ecsb", "--world", "threads", "--ranks", "4", "--topology", shape, "--locks", "hmcs",
                                     "--levels", "island", *SHORT, saying=saying)
+                self.assert_refused("bench", "rw_ecsb", "--world", "threads", "--ranks", "4", "--topology", shape,
+                                    "--locks", "rma_rw.island", *SHORT, saying=saying)
         self.assert_refused("bench", "ecsb", "--world", "threads", "--ranks", "4", "--topology", "node:1 package:2 numa:1 core:2",
                             "--locks", "hmcs", "--levels", "package=3/numa=4", *SHORT, saying=["'numa'", "the level before it"])
         self.assert_refused("bench", "ecsb", "--repetitions", str(10**20), saying="--repetitions")

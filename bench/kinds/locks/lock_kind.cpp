@@ -96,17 +96,6 @@ bool is_known(const locality& where, level at) {
   return true;
 }
 
-/// Why queues of islands would be useless, or nothing.
-std::string lacking_islands(const locality& where) {
-  const int islands = where.groups(level::island);
-  if (where.groups(level::node) == 1) return "there is one node here: islands divide several nodes";
-  if (!is_known(where, level::island)) return "the topology does not say which nodes form an 'island'";
-  if (islands == 1) return "all nodes are a single 'island' here: no such level divides them";
-  if (islands == where.groups(level::node))
-    return "each 'island' here is a single node: no node would wait on that level";
-  return "";
-}
-
 std::string lacking_level(const object& of, const point& at, const locality& where) {
   if (!of.takes("levels") || !at.has("levels")) return "";
   const std::string& text = at.text("levels");
@@ -159,6 +148,16 @@ object_kind make_locks() {
 const object_kind& locks() {
   static const object_kind all = make_locks();
   return all;
+}
+
+std::string lacking_islands(const locality& where) {
+  const int islands = where.groups(level::island);
+  if (where.groups(level::node) == 1) return "there is one node here: islands divide several nodes";
+  if (!is_known(where, level::island)) return "the topology does not say which nodes form an 'island'";
+  if (islands == 1) return "all nodes are a single 'island' here: no such level divides them";
+  if (islands == where.groups(level::node))
+    return "each 'island' here is a single node: no node would wait on that level";
+  return "";
 }
 
 std::string refuse_pauses(const point& at) {

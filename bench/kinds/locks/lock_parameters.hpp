@@ -40,6 +40,9 @@ struct lock_parameters {
   [[nodiscard]] levels_around_nodes levels_around(const locality& of) const;
 };
 
+/// Why queues of islands would be useless, in a sentence; empty if they would not.
+[[nodiscard]] std::string lacking_islands(const locality& where);
+
 /// Why the pauses of a lock that retries, or those of its local lock, contradict each other; empty if they do
 /// not.
 [[nodiscard]] std::string refuse_pauses(const point& at);

@@ -89,6 +89,10 @@ std::vector<axis> parameters_of_rw_locks() {
            .most = one_minute}};
 }
 
+std::string lacking_level(const object& of, const point&, const locality& where) {
+  return of.takes("max_island_passes") ? lacking_islands(where) : "";
+}
+
 object_kind make_rw_locks() {
   object_kind result{
       .name = "rw_lock",
@@ -101,7 +105,8 @@ object_kind make_rw_locks() {
           "enters and leaves.\nThose 'at each node' and 'at each counter' are issued together.",
       .parameters = parameters_of_rw_locks(),
       .refuse = refuse_pauses,
-      .objects = {}};
+      .objects = {},
+      .lacking = lacking_level};
   for (const rw_lock_entry& each : rw_catalogue::instance().entries())
     result.objects.push_back(each.listed());
   return result;
