@@ -1,9 +1,11 @@
 // An attempt on an FC-MCS lock after a chain of several ranks: what the chain left behind must not be used.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 #include "nearfar/checker/checker.hpp"
+#include "nearfar/checker/lock_program.hpp"
 #include "nearfar/checker/mutation.hpp"
 #include "nearfar/engine/world.hpp"
 #include "nearfar/lock/fc_mcs_lock.hpp"
@@ -57,6 +59,15 @@ TEST(fc_mcs_lock, forgets_its_successor_before_an_attempt) {
     EXPECT_TRUE(check(attempts_after_chains(), how).found.has_value()) << mutant.text();
   }
   EXPECT_EQ(tried, 1);
+}
+
+// A combiner that still acted for the chain's ranks after it had joined that chain would hand over wrongly,
+// and ranks would wait for ever. It takes three ranks of a node that come back: fewer make no such chain.
+TEST(fc_mcs_lock, is_right_where_three_ranks_of_a_node_come_back) {
+  const program what = lock_program(topology_spec::parse("node:1").place(3), 2,
+                                    [](world& w) { return std::make_unique<fc_mcs_lock<world>>(w); });
+  const report found = check(what, {.by = search::random, .most_executions = 20'000});
+  EXPECT_FALSE(found.found.has_value()) << found.found->text;
 }
 
 }  // namespace
