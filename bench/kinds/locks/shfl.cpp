@@ -1,10 +1,11 @@
 #include <string>
+#include <vector>
 
 #include "bench/kinds/locks/lock_catalogue.hpp"
 #include "nearfar/lock/shfl_lock.hpp"
 
-// docs/locks.md: `shfl_lock` | a far atomic that frees the lock; the first rank of the queue and newcomers
-// compete for it. Waiting ranks sort the queue by nodes | comparison
+// docs/locks.md: `shfl_lock` | a far atomic that frees the lock, which the first rank of the queue takes, and
+// newcomers if the queue is empty. Waiting ranks sort the queue by nodes | comparison
 
 namespace nearfar::bench {
 
@@ -19,9 +20,12 @@ void add(catalogue& to, const std::string& name, const std::string& summary) {
           .summary = summary,
           .paper = "Kashyap et al. 2019; Uffmann 2022, 5.7",
           .fairness = "no bound",
-          .cost = Policy.looks_first ? "3 at home; 5 at home and 2 elsewhere, 2 for each attempt more"
-                                     : "2 at home; 4 at home and 2 elsewhere, 1 for each attempt more",
-          .parameters = {"max_local_passes"},
+          .cost = std::string(Policy.looks_first ? "3 at home; 5 at home" : "2 at home; 4 at home") +
+                  (Policy.writes == node_writes::put ? " and 2 elsewhere"
+                                                     : ", 2 elsewhere and up to 2 on its own words") +
+                  ", 1 for each " + (Policy.looks_first ? "look" : "attempt") + " more",
+          .parameters =
+              Policy.shuffles ? std::vector<std::string>{"max_local_passes"} : std::vector<std::string>{},
           .alike = alike_ranks::of_a_node,
           .unsound = Policy.writes == node_writes::put ? put_to_queue_nodes : ""},
          []<world W>(W& w, int home, const lock_parameters& parameters) {

@@ -6,38 +6,48 @@
 /// SOSP 2019, doi 10.1145/3341301.3359629. The form over RMA, with either lock in front and with or without
 /// shuffling, is that of A. Uffmann's master thesis, LMU Munich, 2022, section 5.7.
 ///
-/// A rank that finds the word at home free takes the lock at once. Otherwise it joins the queue. A rank that
-/// finds the queue empty marks the word as closed to ranks that are not in the queue. The first of the queue
-/// waits until the lock is free, takes it, and leaves the queue. Unlocking takes the lock from the word and
-/// leaves the mark. The last rank of the queue takes the mark away when it leaves. The thesis keeps lock and
-/// mark in two bytes of the word. Here the word is their sum: a new queue may set its mark before the last
-/// rank of the queue before it has taken the old one away.
+/// A rank that finds the word at home 0, neither taken nor closed, takes the lock at once. Otherwise it joins
+/// the queue. A rank that finds the queue empty marks the word as closed to ranks that are not in the queue.
+/// The first of the queue waits until the lock is free, takes it, and leaves the queue. Unlocking takes the
+/// lock from the word and leaves the mark. The last rank of the queue takes the mark away when it leaves.
 ///
-/// The first of the queue, unless another rank has moved it there, goes along the queue and moves the ranks
-/// of its node to the front, one behind the other. It leaves out the last of the queue, behind which other
-/// ranks may be on their way. The last rank that it moved goes on from there when it sees its role, until a
-/// batch has `max_local_passes` ranks. So at most one rank shuffles at a time. A rank shuffles once, and once
-/// more as the first of the queue if it found no rank to move. As published it goes on for as long as it
-/// waits, and looks at the limit only when it begins to sort. All ranks know which ranks share a node.
+/// The thesis keeps lock and mark in two bytes, and stores to them. There the last rank of a queue may clear
+/// the mark of the next queue, whose ranks are then passed as long as they wait. Here the word is a sum, in
+/// which each queue has a mark of its own.
 ///
-/// A write that has been seen need not be complete: a shuffler writes into words that ranks have just written
-/// on joining the queue. As published, by plain writes, a rank's name may come back after the queue was put
-/// in order, and ranks are lost. So the words of queue nodes are written by accumulates that replace, also by
-/// their owners, and the grant is a sum (far_handover.hpp).
+/// The first of the queue sorts, unless another rank has moved it there; a moved rank sorts only if the last
+/// sorter gave it the role. The sorter goes along the queue and moves the ranks of its node to the front, one
+/// behind the other. It leaves out the last of the queue, behind which other ranks may be on their way. It
+/// gives the role to the last rank that it moved, until a batch has `max_local_passes` ranks. So at most one
+/// rank sorts at a time. A rank sorts once. If it moved no rank while it waited, it sorts once more as the
+/// first of the queue. The original sorts again and again: a waiting rank as long as it has the role, and
+/// with test-and-set the first of the queue after each attempt that fails. All ranks know which ranks share a
+/// node.
 ///
-/// Fairness: none, since a rank that arrives while the lock is free and the word is not closed takes it.
-/// While the word is closed, only the queue has the lock. Within the queue each rank that is before a waiting
-/// rank may bring `max_local_passes` ranks of its node before it. Progress: some rank always acquires.
+/// A write that has been seen need not be complete: the write by which a rank joins may come again after the
+/// word's owner has reset the word, or after a sorter has changed it. Then ranks are lost. So the words of
+/// queue nodes are written by accumulates that replace, also by their owners, and the grant is a sum
+/// (far_handover.hpp). In the published form, `node_writes::put`, ranks put to these words, owners write
+/// theirs in place, and a sorter looks at the limit only when it begins. Its word and its grant are sums,
+/// too.
 ///
-/// Cost in far operations, each completed by a flush:
+/// Fairness: none, since a rank that arrives while the word is 0 takes the lock. While the word is closed,
+/// only the first of the queue can take the lock. Within the queue each rank that is before a waiting rank
+/// may bring `max_local_passes` ranks of its node before it; without sorting the queue is first come, first
+/// served. Progress: some rank always acquires.
+///
+/// Cost in far operations, each completed by a flush. A rank on the home's node looks in place.
 ///  - uncontended: lock 1 compare-and-swap at home, with a look first 1 fetch more; unlock 1 atomic at home;
 ///  - through the queue, in addition: 1 swap at home, and 1 atomic at the predecessor, or at home without
-///    one; for each attempt of the first 1 compare-and-swap at home, with a look first 1 fetch more;
+///    one;
+///  - as the first of the queue, in addition: 1 compare-and-swap at home for each attempt, or with a look
+///    first 1 fetch for each look and 1 compare-and-swap in all;
 ///  - out of the queue, in addition: 1 atomic at the successor; without one 1 compare-and-swap and 1 atomic
-///    at home. Up to 2 resets of the rank's own words are extra;
-///  - shuffling: 1 fetch for each rank looked at on another node, none on this one, and up to 4 atomics for
-///    each rank moved.
-/// Memory: 192 bytes of far memory for each rank.
+///    at home; 1 compare-and-swap at home and 1 atomic at a successor that joins just then. The next time in
+///    the queue, up to 2 resets of the rank's own words;
+///  - sorting: 1 fetch for each rank looked at on another node, and up to 4 atomics for each rank moved. The
+///    first of the queue looks at the word, too, before each of these ranks: 1 fetch at home each.
+/// Memory: 128 bytes of far memory for each rank.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +65,7 @@ namespace nearfar {
 /// How ranks write the words of queue nodes.
 enum class node_writes : std::uint8_t {
   accumulate,  ///< by accumulates that replace
-  put,         ///< by puts, and the owner in place, as published: unsound, kept for comparison
+  put,         ///< by puts, and by the owner in place, as published: unsound, kept for comparison
 };
 
 /// The parameters of an `shfl_lock`.
@@ -91,22 +101,22 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
   handover acquire() {
     if (try_acquire()) return handover::uncontended;
     if (enqueue())
-      close();
+      add(is_closed);
     else
       await_turn();
-    if (Policy.shuffles && !has_shuffled_ && (batch() == 0 || is_shuffler()))
-      shuffle([this] { return (look_at_word() & is_taken) == 0; });
+    if (Policy.shuffles && !has_passed_role_ && (batch() == 0 || is_shuffler()))
+      shuffle([this] { return is_free_for_first(at_home_.read(words_, home_, &words::state)); });
     take_as_first();
-    if (leave_queue()) subtract(is_closed);
+    if (leave_queue()) add(0 - is_closed);
     return handover::waited;
   }
 
   [[nodiscard]] bool try_acquire() {
-    if (Policy.looks_first && look_at_word() != is_free) return false;
+    if (Policy.looks_first && at_home_.read(words_, home_, &words::state) != is_free) return false;
     return compare_and_swap(&words::state, is_free, is_taken) == is_free;
   }
 
-  void release() { subtract(is_taken); }
+  void release() { add(0 - is_taken); }
 
  private:
   using access = nearest_access<W, far_read::fetch>;
@@ -115,14 +125,17 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
     far<std::uint64_t> state;  ///< at home
     far<rank_word> tail;       ///< at home
     alignas(slot_bytes) far<rank_word> next;
-    far<std::uint64_t> grants;  ///< how often this rank became the first of the queue
-    far<std::uint64_t> role;    ///< twice the rank's place in a batch, plus 1 if it shuffles
+    far<std::uint64_t> grants;  ///< how often a predecessor made this rank the first of the queue
+    /// 0, or twice the place in a batch that a sorter gave this rank, plus 1 if this rank is to sort next.
+    far<std::uint64_t> role;
   };
   // The word at home is a sum of these. A queue that begins while the last of the one before has not taken
-  // its mark away adds a mark of its own. Origins of far operations, so they must be objects.
+  // its mark away adds a mark of its own. That last rank holds the lock, so a free word has one mark at most.
+  // Origins of far operations, so they must be objects.
   static constexpr std::uint64_t is_free = 0;
   static constexpr std::uint64_t is_taken = 1;
   static constexpr std::uint64_t is_closed = 2;  ///< a mark: closed to ranks that are not in the queue
+  static constexpr std::uint64_t is_taken_from_queue = is_closed + is_taken;
   static constexpr rank_word none = nobody;
   static constexpr std::uint64_t one = 1;
   static constexpr std::uint64_t no_role = 0;
@@ -132,18 +145,11 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
 
   // ---- the word -------------------------------------------------------------------------------------------
 
-  static bool may_be_taken(std::uint64_t now) { return (now & is_taken) == 0; }
+  static bool is_free_for_first(std::uint64_t now) { return (now & is_taken) == 0; }
 
-  /// The current word. Leaves `seen_` unchanged.
-  [[nodiscard]] std::uint64_t look_at_word() {
-    at_home_.start_read(words_, home_, &words::state, looked_);
-    at_home_.flush(words_);
-    return looked_;
-  }
-
-  /// Takes a part from the word, and leaves the parts of other ranks.
-  void subtract(std::uint64_t part) {
-    written_ = 0 - part;
+  /// Adds a part to the word, or takes it away, and leaves the parts of other ranks.
+  void add(std::uint64_t part) {
+    written_ = part;
     words_.accumulate(home_, &words::state, written_, far_op::sum);
     words_.flush(home_);
   }
@@ -155,29 +161,18 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
     return seen_;
   }
 
-  /// Closes the word to ranks that are not in the queue, for a rank that found the queue empty.
-  void close() {
-    words_.fetch_add(home_, &words::state, is_closed, seen_);
-    words_.flush(home_);  // before the word is expected
-    if (may_be_taken(seen_)) expected_ = seen_ + is_closed;
-  }
-
-  /// Takes the lock as the first of the queue.
+  /// Takes the lock as the first of the queue. One attempt on a free word is enough, unless puts that came
+  /// again have made two ranks the first.
   void take_as_first() {
-    for (;;) {
+    do {
       if constexpr (Policy.looks_first) {
-        const bool has_waited = at_home_.look_and_await(words_, home_, &words::state, looked_, may_be_taken);
-        expected_ = has_waited ? is_closed : looked_;
-        desired_ = expected_ | is_taken;
-        if (compare_and_swap(&words::state, expected_, desired_) == expected_) return;
+        at_home_.await(words_, home_, &words::state, is_free_for_first);
+        static_cast<void>(compare_and_swap(&words::state, is_closed, is_taken_from_queue));
       } else {
-        desired_ = expected_ | is_taken;
-        const std::uint64_t found = world_->await_compare_and_swap(words_, home_, &words::state, expected_,
-                                                                   desired_, may_be_taken, backoff{});
-        if (found == expected_) return;
-        expected_ = found;
+        seen_ = world_->await_compare_and_swap(words_, home_, &words::state, is_closed, is_taken_from_queue,
+                                               is_free_for_first, backoff{});
       }
-    }
+    } while (seen_ != is_closed);
   }
 
   // ---- the queue ------------------------------------------------------------------------------------------
@@ -186,8 +181,7 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
   [[nodiscard]] bool enqueue() {
     reset(&words::next, none);
     reset(&words::role, no_role);
-    has_shuffled_ = false;
-    expected_ = is_closed;  // by the mark of this queue alone
+    has_passed_role_ = false;
     words_.swap(home_, &words::tail, self_, before_);
     words_.flush(home_);
     if (before_ == none) return true;
@@ -243,17 +237,15 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
   /// The successor of a waiting rank, or `none` if that rank may be the last of the queue.
   [[nodiscard]] rank_word next_of(rank_word of) {
     const int at = to_rank(of);
-    const access there(*world_, at);
-    there.start_read(words_, at, &words::next, looked_);
-    there.flush(words_);
-    return looked_;
+    return access(*world_, at).read(words_, at, &words::next);
   }
 
   /// Moves ranks of this node behind this one until `is_over`. The last of them goes on shuffling.
   ///
   /// The ranks from this one to `last` are of one node and next to each other; `behind` comes after them. No
-  /// other rank writes the words that this function writes: only the first of the queue leaves it, others
-  /// join only at its end, and only one rank shuffles.
+  /// other rank begins a write to the words that this function writes: only the first of the queue leaves it,
+  /// others join only at its end, and only one rank shuffles. But the writes by which ranks joined may still
+  /// be incomplete.
   template <typename IsOver>
   void shuffle(IsOver is_over) {
     std::uint64_t count = batch() == 0 ? 1 : batch();
@@ -282,7 +274,7 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
       at = next;
     }
     if (last == self_) return;
-    has_shuffled_ = true;
+    has_passed_role_ = true;
     replace(to_rank(last), &words::role, 2 * count + shuffler);
   }
 
@@ -294,12 +286,9 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
   rank_word self_;
   std::uint64_t max_batch_;
   std::uint64_t granted_ = 0;
-  bool has_shuffled_ = false;
+  bool has_passed_role_ = false;
   // Origins and results of far operations.
-  std::uint64_t expected_ = is_free;
-  std::uint64_t desired_ = is_taken;
   std::uint64_t seen_ = is_free;
-  std::uint64_t looked_ = is_free;
   std::uint64_t written_ = 0;
   rank_word before_ = none;
 };
