@@ -373,7 +373,7 @@ class MachineFiles(InEmptyFolder):
         self.refuse(text.replace('"by": "origin"', '"by": "me"', 1), self.line_of(text, "put"), ["origin, nic, target"])
 
     def test_intervals_have_two_ends_in_order(self):
-        for group in ("near", "network"):
+        for group in ("near", "library", "network"):
             line = self.line_of(self.written(json.loads(self.text())), group)
             low, high = f"{group}.measured_low", f"{group}.measured_high"
             for there, missing in [(low, high), (high, low)]:
@@ -397,7 +397,7 @@ class MachineFiles(InEmptyFolder):
             machine["near"].pop(field, None)
         for field in ("measured_low", "measured_high"):
             machine["network"].pop(field, None)
-        newer = {"lock_handover": 0, "request": 0, "served_per_call": 65536}
+        newer = {"lock_handover": 0, "request": 0, "served_per_call": 65536, "measured_low": 1, "measured_high": 1}
         for field in newer:
             machine["library"].pop(field, None)
         (self.folder / "older.json").write_text(json.dumps(machine))
@@ -552,7 +552,7 @@ class Fit(InEmptyFolder):
         write = [*judge, "--output", "judged.json"]
         self.assert_refused(*write, saying=["needs 19 points", "have 16 on one node", "leave --output out"])
         text = self.succeed(*judge)
-        self.assertIn("network unknown: in a node not known, on several not known\n", text)
+        self.assertIn("network unknown: on one node not known, on several nodes not known, beside the home (1b, 2b, 3b) not known\n", text)
         rows = (self.folder / "ecsb.csv").read_text()
         (self.folder / "ecsb.csv").write_text(re.sub(r"(?m)^(slow,.*,)[0-9.]+$", r"\g<1>90000", rows))
         self.assertRegex(self.succeed(*judge), r" that the other folds give\n  These are few, .*; measure more sessions\.\n")
@@ -569,16 +569,41 @@ class Fit(InEmptyFolder):
 
     def test_work_and_waits_take_as_long_on_the_real_machine(self):
         shape = ["--nodes", "2", "--ranks-per-node", "4", "--locks", "cohort", "--repetitions", "1"]
-        low, high = 0.7767, 3.3839  # of coolmuc2, on several nodes
+        network = json.loads(self.succeed("sim", "machines", "coolmuc2"))["network"]
+        low, high = network["measured_low"], network["measured_high"]
         for name, more in [("wbab", ["--wait-ns", "100000", "--duration", "0.05"]), ("ccwb", ["--duration", "0.01"])]:
             table = self.succeed("sim", name, *shape, *more, "--output", f"{name}.jsonl")
-            self.assertIn("\n# in 90 of 100 cases the real machine takes beyond work and waits 0.78 to 3.38 times as long on several nodes\n", table)
+            self.assertIn(f"\n# in 90 of 100 cases the real machine takes beyond work and waits {low:.2f} to {high:.2f} times as long on several nodes\n", table)
             for sample in self.samples(f"{name}.jsonl")[1]:
                 optimum = sample["optimum_ns"]
                 added = sample["ns_per_acquisition"] - optimum
                 self.assertGreater(sample["predicted_low"], optimum)
                 self.assertAlmostEqual(sample["predicted_low"], optimum + low * added, places=3)
                 self.assertAlmostEqual(sample["predicted_high"], optimum + high * added, places=3)
+
+    def test_ranks_beside_the_home_have_an_interval_of_their_own(self):
+        factors = {"near": (0.5, 1.5), "network": (0.6, 1.6), "library": (2, 3)}
+        machine = json.loads(self.succeed("sim", "machines", "coolmuc2"))
+        for group, (low, high) in factors.items():
+            machine[group] |= {"measured_low": low, "measured_high": high}
+        (self.folder / "m.json").write_text(json.dumps(machine))
+        for nodes in (1, 2):
+            of_nodes = "near" if nodes == 1 else "network"
+            table = self.succeed("sim", "upb", "--machine", "m.json", "--nodes", str(nodes), "--ranks-per-node", "2",
+                                 "--locks", "d_mcs", "--repetitions", "1", "--output", f"{nodes}.jsonl")  # fmt: skip
+            self.assertIn("2.00 to 3.00 times as long beside the home (1b, 2b, 3b)", table)
+            samples = self.samples(f"{nodes}.jsonl")[1]
+            self.assertIn("2b", [sample["scenario"] for sample in samples])
+            for sample in samples:
+                low, high = factors["library" if sample["scenario"][1] == "b" else of_nodes]
+                self.assertAlmostEqual(sample["predicted_low"], low * sample["ns_per_acquisition"], places=3)
+                self.assertAlmostEqual(sample["predicted_high"], high * sample["ns_per_acquisition"], places=3)
+        del machine["library"]["measured_low"], machine["library"]["measured_high"]
+        (self.folder / "m.json").write_text(json.dumps(machine))
+        self.succeed("sim", "upb", "--machine", "m.json", "--nodes", "2", "--ranks-per-node", "2", "--locks", "d_mcs",
+                     "--repetitions", "1", "--output", "unknown.jsonl")  # fmt: skip
+        for sample in self.samples("unknown.jsonl")[1]:
+            self.assertEqual("predicted_low" in sample, sample["scenario"][1] != "b")
 
     def test_samples_that_are_not_steady_have_no_prediction(self):
         run = ["sim", "ecsb", "--nodes", "2", "--ranks-per-node", "14", "--locks", "d_mcs", "--repetitions", "1"]

@@ -63,6 +63,8 @@ void visit_fields(Machine& of, Visit&& visit) {
   visit("library.lock_handover", of.library.lock_handover, a_newer_time);
   visit("library.request", of.library.request, a_newer_time);
   visit("library.served_per_call", of.library.served_per_call, a_newer_count);
+  visit("library.measured_low", of.library.measured.low, a_newer_ratio);
+  visit("library.measured_high", of.library.measured.high, a_newer_ratio);
   visit("network.injection_gap", of.network.injection_gap, a_time);
   visit("network.per_byte", of.network.per_byte, a_newer_time);
   visit("network.jitter", of.network.jitter, a_share);

@@ -316,6 +316,7 @@ simulation::machine parse_machine(std::string_view text, const std::string& file
   visit_fields(result, reader);
   reader.expect_no_other();
   reader.expect_interval("near", result.near.measured);
+  reader.expect_interval("library", result.library.measured);
   reader.expect_interval("network", result.network.measured);
   // For ranks that only look, or only ask the library, benchmarks that run for a time would never end.
   constexpr double no_time = 0.001;

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/machine_fields.hpp"
+#include "apps/nearfar/shared/prediction_scope.hpp"
 
 namespace nearfar::command {
 
@@ -30,15 +32,17 @@ void for_each_point(Points& of, Use use) {
     for (auto& point : *points) use(point);
 }
 
-bool is_of_one_node(const measured_point& point) { return point.shape.nodes == 1; }
+prediction_scope scope_of(const measured_point& point) {
+  return command::scope_of(point.shape.nodes, point.scenario);
+}
 
-/// The deviations of all points of one node, or of several, except those of one fold.
-std::vector<double> deviations_of(const std::vector<fold>& folds, bool one_node, const fold* without) {
+/// The deviations of all points of a scope, except those of one fold.
+std::vector<double> deviations_of(const std::vector<fold>& folds, prediction_scope of, const fold* without) {
   std::vector<double> result;
   for (const fold& one : folds) {
     if (&one == without || (without != nullptr && one.by != without->by)) continue;
     for_each_point(one.blind, [&](const judged_point& point) {
-      if (is_of_one_node(point.measured) == one_node) result.push_back(point.deviation());
+      if (scope_of(point.measured) == of) result.push_back(point.deviation());
     });
   }
   return result;
@@ -73,10 +77,10 @@ void print_all(const std::vector<fold>& folds, const std::string& by) {
     if (one.by != by) continue;
     all.ecsb.insert(all.ecsb.end(), one.judged.ecsb.begin(), one.judged.ecsb.end());
     all.upb.insert(all.upb.end(), one.judged.upb.begin(), one.judged.upb.end());
-    for (const bool one_node : {true, false}) {
-      const simulation::prediction_interval of = ratios_of(deviations_of(folds, one_node, &one));
+    for (const prediction_scope where : prediction_scopes) {
+      const simulation::prediction_interval of = ratios_of(deviations_of(folds, where, &one));
       for_each_point(one.blind, [&](const judged_point& point) {
-        if (is_of_one_node(point.measured) != one_node) return;
+        if (scope_of(point.measured) != where) return;
         const double ratio = std::exp(-point.deviation());
         ++judged;
         within += static_cast<int>(of.low <= ratio && ratio <= of.high);
@@ -133,51 +137,46 @@ simulation::prediction_interval ratios_of(std::vector<double> deviations) {
 }
 
 intervals intervals_of(const std::vector<fold>& folds) {
-  std::size_t of_one_node = 0;
-  std::size_t of_several = 0;
+  std::map<prediction_scope, std::size_t> points;
   for (const fold& one : folds) {
     if (one.by != "session") continue;
-    for_each_point(one.blind, [&](const judged_point& point) {
-      ++(is_of_one_node(point.measured) ? of_one_node : of_several);
-    });
+    for_each_point(one.blind, [&](const judged_point& point) { ++points[scope_of(point.measured)]; });
   }
   intervals result;
-  if (of_one_node >= fewest_points) result.near = ratios_of(deviations_of(folds, true, nullptr));
-  if (of_several >= fewest_points) result.far = ratios_of(deviations_of(folds, false, nullptr));
+  for (const prediction_scope where : prediction_scopes)
+    if (points[where] >= fewest_points) result[where] = ratios_of(deviations_of(folds, where, nullptr));
   return result;
 }
 
 void require_enough_for_intervals(const published_data& data) {
   std::set<std::string> sessions;
-  std::size_t of_one_node = 0;
-  std::size_t of_several = 0;
+  std::map<prediction_scope, std::size_t> count;
   for_each_point(data, [&](const measured_point& point) {
     sessions.insert(point.session);
-    ++(is_of_one_node(point) ? of_one_node : of_several);
+    ++count[scope_of(point)];
   });
   if (sessions.size() < 2)
     throw usage_error(
         "intervals need 2 sessions or more (column 'suite'), but the measurements that are compared have 1; "
         "add a session, or leave --output out");
-  for (const auto& [points, where] :
-       {std::pair(of_one_node, "one node"), std::pair(of_several, "several nodes")})
-    if (points > 0 && points < fewest_points)
+  for (const auto& [where, points] : count)
+    if (where != prediction_scope::beside_home && points < fewest_points)
       throw usage_error(fmt::format(
-          "an interval of 90 % needs {} points, but the measurements that are compared have {} on "
-          "{}; add points, or leave --output out",
-          fewest_points, points, where));
+          "an interval of 90 % needs {} points, but the measurements that are compared have {} {}; add "
+          "points, or leave --output out",
+          fewest_points, points, text_of(where)));
 }
 
 void require_plausible(const intervals& of) {
-  for (const auto& [interval, where] : {std::pair(of.near, "one node"), std::pair(of.far, "several nodes")})
+  for (const auto& [where, interval] : of)
     for (const double factor : {interval.low, interval.high}) {
       // Written so that NaN is refused too.
       const bool fits = factor >= a_newer_ratio.low && factor <= a_newer_ratio.high;
       if (!fits)
-        throw usage_error(fmt::format(
-            "measured times on {} are {:.4g} times the simulated ones, which is outside {} to {}: "
-            "no interval is written; are the measurements in nanoseconds?",
-            where, factor, a_newer_ratio.low, a_newer_ratio.high));
+        throw usage_error(
+            fmt::format("measured times {} are {:.4g} times the simulated ones, which is outside {} to {}: "
+                        "no interval is written; are the measurements in nanoseconds?",
+                        text_of(where), factor, a_newer_ratio.low, a_newer_ratio.high));
     }
 }
 
@@ -192,9 +191,11 @@ void print_folds(const std::vector<fold>& folds) {
                median_text(one.judged.upb), one.judged.ecsb.size() + one.judged.upb.size());
   print_all(folds, "session");
   print_all(folds, "kind");
-  const intervals of = intervals_of(folds);
-  fmt::print("90 % of measured / simulated, network unknown: in a node {}, on several {}\n", text_of(of.near),
-             text_of(of.far));
+  intervals of = intervals_of(folds);
+  std::vector<std::string> texts;
+  for (const prediction_scope where : prediction_scopes)
+    texts.push_back(fmt::format("{} {}", text_of(where), text_of(of[where])));
+  fmt::print("90 % of measured / simulated, network unknown: {}\n", fmt::join(texts, ", "));
 }
 
 }  // namespace nearfar::command

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "apps/nearfar/shared/prediction_scope.hpp"
 #include "apps/nearfar/sim/comparison.hpp"
 #include "apps/nearfar/sim/machine_fit.hpp"
 #include "apps/nearfar/sim/published.hpp"
@@ -35,16 +37,13 @@ struct fold {
 /// of 19, and fewer tell no interval.
 inline constexpr std::size_t fewest_points = 19;
 
-/// The intervals of all points that were left out, on days of which nothing is known. Times of one node, and
-/// of several; not known where sessions were left out with fewer than `fewest_points`.
-struct intervals {
-  simulation::prediction_interval near;
-  simulation::prediction_interval far;
-};
+/// The intervals of all points that were left out, on days of which nothing is known. None is there where
+/// sessions were left out with fewer than `fewest_points`.
+using intervals = std::map<prediction_scope, simulation::prediction_interval>;
 [[nodiscard]] intervals intervals_of(const std::vector<fold>& folds);
 
 /// Throws `usage_error` for measurements that cannot tell intervals: of one session, or with too few points
-/// of one node or of several.
+/// of one node or of several. Too few beside the home leave that interval out.
 void require_enough_for_intervals(const published_data& data);
 /// Throws `usage_error` for intervals that a machine description cannot have.
 void require_plausible(const intervals& of);

@@ -168,8 +168,8 @@ int run_compare(const fit_options& options) {
   print_networks(networks);
   if (start) {
     const intervals of = judge_by_folds(options, plan, *start, data);
-    machine.near.measured = of.near;
-    machine.network.measured = of.far;
+    for (const prediction_scope where : prediction_scopes)
+      interval_of(machine, where) = of.contains(where) ? of.at(where) : simulation::prediction_interval{};
     if (output) {
       require_plausible(of);
       output->write(to_text(machine));

@@ -11,6 +11,7 @@
 
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/machine_fields.hpp"
+#include "apps/nearfar/shared/prediction_scope.hpp"
 
 namespace nearfar::command {
 
@@ -44,8 +45,7 @@ class pattern_search {
         progress_(&progress),
         random_(effort.simulation.seed) {
     // The start's intervals were found for another machine.
-    start_.near.measured = {};
-    start_.network.measured = {};
+    for (const prediction_scope where : prediction_scopes) interval_of(start_, where) = {};
     for (const free_parameter& parameter : free) {
       const double value =
           std::clamp(field_of(start, parameter.fields.front()), parameter.low, parameter.high);

@@ -11,6 +11,7 @@
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/free_memory.hpp"
 #include "apps/nearfar/shared/machine_file.hpp"
+#include "apps/nearfar/shared/prediction_scope.hpp"
 #include "apps/nearfar/study/conduct.hpp"
 #include "apps/nearfar/study/hardware.hpp"
 #include "apps/nearfar/study/simulated_cluster.hpp"
@@ -53,10 +54,11 @@ class simulated_stage final : public stage {
  private:
   /// Between which times the real machine's probably is, as far as that is known: of exclusive locks alone.
   void add_prediction(std::vector<bench::sample>& to, const configuration& of) const {
-    const simulation::prediction_interval& measured =
-        of.where.nodes > 1 ? machine_.network.measured : machine_.near.measured;
-    if (!measured.is_known() || of.benchmark->kind->name != std::string_view("lock")) return;
+    if (of.benchmark->kind->name != std::string_view("lock")) return;
     for (bench::sample& one : to) {
+      const simulation::prediction_interval& measured =
+          interval_of(machine_, scope_of(of.where.nodes, one.scenario.value_or("")));
+      if (!measured.is_known()) continue;
       // The time of a run that has not settled, or that starved a rank, is none that a longer run would have.
       const bool is_settled = bench::is_steady(std::array<const bench::sample*, 1>{&one});
       const std::optional<double> optimum =

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "apps/nearfar/shared/prediction_scope.hpp"
 #include "apps/nearfar/study/coordinates.hpp"
 #include "apps/nearfar/study/osu.hpp"
 #include "apps/nearfar/study/reference.hpp"
@@ -162,7 +163,7 @@ class benchmark_table {
         is_beyond_optimum = is_beyond_optimum || optimum > 0;
         predictions.insert(fmt::format("{:.2f} to {:.2f} times as long {}", (*low - optimum) / added,
                                        (*high - optimum) / added,
-                                       one->nodes > 1 ? "on several nodes" : "in one node"));
+                                       text_of(scope_of(one->nodes, one->scenario.value_or("")))));
       }
     if (!predictions.empty())
       text += fmt::format("# in 90 of 100 cases the real machine takes {}{}\n",

@@ -5,12 +5,14 @@
 /// Source: A. Uffmann, master thesis, LMU Munich, 2022, section 4.2.1, table 4.1 and figure 4.1.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,6 +51,13 @@ inline constexpr std::array<upb_scenario, 9> upb_scenarios{{
     {"2c", upb_role::other_node_second, upb_role::other_node},
     {"3b", upb_role::home_node, upb_role::other_node_second},
 }};
+
+/// Whether the acquiring rank is beside the home rank, on its node.
+[[nodiscard]] constexpr bool is_beside_home(std::string_view scenario) {
+  return std::ranges::any_of(upb_scenarios, [&](const upb_scenario& one) {
+    return one.name == scenario && one.acquirer == upb_role::home_node;
+  });
+}
 
 /// Which rank plays which role in a world. The home is rank 0.
 class upb_cast {

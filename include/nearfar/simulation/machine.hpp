@@ -83,6 +83,9 @@ struct library_costs {
   double request = 0;
   /// Requests of other ranks that one call carries out, unless the call waits inside the library.
   unsigned served_per_call = 65536;
+  /// Of times of ranks beside the home of a free lock, on its node (scenarios 1b, 2b and 3b of the UPB): what
+  /// those take depends on the library's window more than on anything here.
+  prediction_interval measured{};
 };
 
 struct network_costs {
@@ -93,7 +96,7 @@ struct network_costs {
   /// have those.
   unsigned nodes_per_island = 0;
   double island_latency = 0;       ///< additional one-way latency between islands, in nanoseconds
-  prediction_interval measured{};  ///< of times on several nodes
+  prediction_interval measured{};  ///< of times on several nodes, except those of `library_costs`
 };
 
 /// Groups in one node, for `topology_spec`. 0: the level is not modelled.
