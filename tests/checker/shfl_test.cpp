@@ -35,7 +35,9 @@ void expect_right() {
 
 TEST(shfl_locks, lose_nobody_whom_they_move) {
   expect_right<shfl_policy{}>();
-  expect_right<shfl_policy{.looks_first = true}>();
+  expect_right<shfl_policy{.front = shfl_front::test_and_test_and_set}>();
+  expect_right<shfl_policy{.front = shfl_front::d_mcs}>();
+  expect_right<shfl_policy{.named = sorter_named::at_once}>();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -225,13 +226,25 @@ TEST(simulated_locks, that_shuffle_put_the_queue_in_order) {
   // is last.
   const std::vector<int> asking{3, 4, 0, 5, 1, 2};
   const std::vector<int> shuffled{3, 4, 0, 1, 5, 2};
-  for (const char* name : {"shfl", "shfl.tts"}) EXPECT_EQ(order_of(name, asking), shuffled) << name;
+  for (const char* name : {"shfl", "shfl.tts", "shfl.d_mcs", "shfl.named_at_once"})
+    EXPECT_EQ(order_of(name, asking), shuffled) << name;
   for (const char* name : {"shfl.steal", "shfl.steal_tts", "d_mcs"})
     EXPECT_EQ(order_of(name, asking), asking) << name;
 }
 
+constexpr std::array all_of_shfl{"shfl",
+                                 "shfl.tts",
+                                 "shfl.d_mcs",
+                                 "shfl.named_at_once",
+                                 "shfl.steal",
+                                 "shfl.steal_tts",
+                                 "shfl.published",
+                                 "shfl.published_tas",
+                                 "shfl.published_steal",
+                                 "shfl.published_steal_tts"};
+
 TEST(simulated_locks, of_shfl_are_closed_to_newcomers_while_a_rank_waits) {
-  for (const char* name : {"shfl", "shfl.tts", "shfl.steal", "shfl.steal_tts", "shfl.published"})
+  for (const char* name : all_of_shfl)
     run(plain_machine(), placed("node:1", 2), [&](world& w) {
       const auto lock = bench::catalogue::instance().find(name)->factory<world>()(w, 0, {});
       if (w.rank() == 0) {
@@ -250,6 +263,23 @@ TEST(simulated_locks, of_shfl_are_closed_to_newcomers_while_a_rank_waits) {
       } else {
         w.delay(std::chrono::microseconds(20));
         lock->lock();
+        lock->unlock();
+      }
+    });
+}
+
+TEST(simulated_locks, of_shfl_stay_closed_until_the_first_of_the_queue_has_come_from_far) {
+  for (const char* name : all_of_shfl)
+    run(plain_machine(), placed("node:2 core:2", 4), [&](world& w) {
+      const auto lock = bench::catalogue::instance().find(name)->factory<world>()(w, 0, {});
+      const std::chrono::microseconds apart(20);
+      w.delay(apart * w.rank());
+      lock->lock();
+      if (w.rank() == 0) w.delay(10 * apart);
+      lock->unlock();
+      // Rank 2 is on another node, and has just become the first of the queue.
+      if (w.rank() == 1 && lock->try_lock()) {
+        ADD_FAILURE() << name << " was taken before the rank that waits";
         lock->unlock();
       }
     });

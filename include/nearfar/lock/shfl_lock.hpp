@@ -1,10 +1,13 @@
 /// \file
 /// SHFL over RMA: a test-and-set lock in front of an MCS queue, in which the waiting ranks are grouped by
-/// node.
+/// node. In a variant D-MCS is in front. Its own queue has two ranks at most: the holder, and the first of
+/// the MCS queue.
 ///
 /// Source: S. Kashyap, I. Calciu, X. Cheng, C. Min, T. Kim, "Scalable and practical locking with shuffling",
-/// SOSP 2019, doi 10.1145/3341301.3359629. The form over RMA, with either lock in front and with or without
-/// shuffling, is that of A. Uffmann's master thesis, LMU Munich, 2022, section 5.7.
+/// SOSP 2019, doi 10.1145/3341301.3359629. The form over RMA, with test-and-set or test-and-test-and-set in
+/// front and with or without shuffling, is that of A. Uffmann's master thesis, LMU Munich, 2022, section 5.7.
+/// The thesis proposes two more forms (5.7.2): an MCS lock in front, and sorters that give their role to the
+/// first rank that they move.
 ///
 /// A rank that finds the word at home 0, neither taken nor closed, takes the lock at once. Otherwise it joins
 /// the queue. A rank that finds the queue empty marks the word as closed to ranks that are not in the queue.
@@ -15,14 +18,17 @@
 /// the mark of the next queue, whose ranks are then passed as long as they wait. Here the word is a sum, in
 /// which each queue has a mark of its own.
 ///
+/// With D-MCS in front there is no word and no mark: the first of the queue joins the queue of D-MCS. A
+/// newcomer tries to take D-MCS only after it has seen the queue empty.
+///
 /// The first of the queue sorts, unless another rank has moved it there; a moved rank sorts only if the last
 /// sorter gave it the role. The sorter goes along the queue and moves the ranks of its node to the front, one
 /// behind the other. It leaves out the last of the queue, behind which other ranks may be on their way. It
-/// gives the role to the last rank that it moved, until a batch has `max_local_passes` ranks. So at most one
-/// rank sorts at a time. A rank sorts once. If it moved no rank while it waited, it sorts once more as the
-/// first of the queue. The original sorts again and again: a waiting rank as long as it has the role, and
-/// with test-and-set the first of the queue after each attempt that fails. All ranks know which ranks share a
-/// node.
+/// gives the role to the last rank that it moved, until a batch has `max_local_passes` ranks. With
+/// `sorter_named::at_once` it moves one rank and gives it the role. So at most one rank sorts at a time. A
+/// rank sorts once. If it moved no rank while it waited, it sorts once more as the first of the queue. The
+/// original sorts again and again: a waiting rank as long as it has the role, and with test-and-set the first
+/// of the queue after each attempt that fails. All ranks know which ranks share a node.
 ///
 /// A write that has been seen need not be complete: the write by which a rank joins may come again after the
 /// word's owner has reset the word, or after a sorter has changed it. Then ranks are lost. So the words of
@@ -32,8 +38,9 @@
 /// too.
 ///
 /// Fairness: none, since a rank that arrives while the word is 0 takes the lock. While the word is closed,
-/// only the first of the queue can take the lock. Within the queue each rank that is before a waiting rank
-/// may bring `max_local_passes` ranks of its node before it; without sorting the queue is first come, first
+/// only the first of the queue can take the lock. With D-MCS in front a newcomer may still take it if the
+/// queue was empty when the newcomer looked. Within the queue each rank that is before a waiting rank may
+/// bring `max_local_passes` ranks of its node before it; without sorting the queue is first come, first
 /// served. Progress: some rank always acquires.
 ///
 /// Cost in far operations, each completed by a flush. A rank on the home's node looks in place.
@@ -47,15 +54,25 @@
 ///    the queue, up to 2 resets of the rank's own words;
 ///  - sorting: 1 fetch for each rank looked at on another node, and up to 4 atomics for each rank moved. The
 ///    first of the queue looks at the word, too, before each of these ranks: 1 fetch at home each.
-/// Memory: 128 bytes of far memory for each rank.
+///
+/// With D-MCS in front, its operations take the place of those on the word:
+///  - uncontended: lock 1 fetch and 1 compare-and-swap at home, unlock 1 compare-and-swap at home;
+///  - as the first of the queue: 1 swap at home, and 1 atomic at the holder;
+///  - unlock while a rank waits in D-MCS: 1 atomic at that rank;
+///  - sorting as the first of the queue: 1 compare-and-swap at home for each look.
+///
+/// Memory: 128 bytes of far memory for each rank; with D-MCS in front 320.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include "nearfar/core/backoff.hpp"
 #include "nearfar/core/condition.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
+#include "nearfar/lock/d_mcs_lock.hpp"
 #include "nearfar/lock/local_passes.hpp"
 #include "nearfar/lock/lockable.hpp"
 #include "nearfar/memory/nearest_access.hpp"
@@ -68,12 +85,25 @@ enum class node_writes : std::uint8_t {
   put,         ///< by puts, and by the owner in place, as published: unsound, kept for comparison
 };
 
+/// The lock in front of the queue.
+enum class shfl_front : std::uint8_t {
+  test_and_set,           ///< a word that a rank tries at once
+  test_and_test_and_set,  ///< a word that a rank tries only after it has seen it free
+  d_mcs,                  ///< a queue of its own
+};
+
+/// Which of the ranks that a sorter has moved sorts next.
+enum class sorter_named : std::uint8_t {
+  at_the_end,  ///< the last
+  at_once,     ///< the first
+};
+
 /// The parameters of an `shfl_lock`.
 struct shfl_policy {
-  /// Whether a rank tries the word only after it has seen it free (TTS); otherwise at once (TAS).
-  bool looks_first = false;
+  shfl_front front = shfl_front::test_and_set;
   /// Whether waiting ranks put the queue in order.
   bool shuffles = true;
+  sorter_named named = sorter_named::at_the_end;
   node_writes writes = node_writes::accumulate;
 };
 
@@ -91,6 +121,7 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
         words_(w),
         home_(checked_rank(w, home)),
         at_home_(w, home_),
+        front_(make_front(w, home)),
         rank_(w.rank()),
         self_(to_word(w.rank())),
         max_batch_(static_cast<std::uint64_t>(checked_local_passes(max_local_passes))) {}
@@ -101,25 +132,38 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
   handover acquire() {
     if (try_acquire()) return handover::uncontended;
     if (enqueue())
-      add(is_closed);
+      close();
     else
       await_turn();
     if (Policy.shuffles && !has_passed_role_ && (batch() == 0 || is_shuffler()))
-      shuffle([this] { return is_free_for_first(at_home_.read(words_, home_, &words::state)); });
+      shuffle([this] { return is_free_for_first(); });
     take_as_first();
-    if (leave_queue()) add(0 - is_closed);
+    if (leave_queue()) reopen();
     return handover::waited;
   }
 
   [[nodiscard]] bool try_acquire() {
-    if (Policy.looks_first && at_home_.read(words_, home_, &words::state) != is_free) return false;
-    return compare_and_swap(&words::state, is_free, is_taken) == is_free;
+    if constexpr (has_two_queues) {
+      return at_home_.read(words_, home_, &words::tail) == none && front_.try_acquire();
+    } else {
+      if (looks_before_it_tries && at_home_.read(words_, home_, &words::state) != is_free) return false;
+      return compare_and_swap(&words::state, is_free, is_taken) == is_free;
+    }
   }
 
-  void release() { add(0 - is_taken); }
+  void release() {
+    if constexpr (has_two_queues)
+      front_.release();
+    else
+      add(0 - is_taken);
+  }
 
  private:
   using access = nearest_access<W, far_read::fetch>;
+  static constexpr bool has_two_queues = Policy.front == shfl_front::d_mcs;
+  static constexpr bool looks_before_it_tries = Policy.front == shfl_front::test_and_test_and_set;
+  struct only_a_word {};
+  using front = std::conditional_t<has_two_queues, d_mcs_lock<W>, only_a_word>;
 
   struct alignas(slot_bytes) words {
     far<std::uint64_t> state;  ///< at home
@@ -143,9 +187,16 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
   /// As published, a run looks at the limit of a batch when it begins, and may pass it.
   static constexpr bool keeps_limit = Policy.writes != node_writes::put;
 
-  // ---- the word -------------------------------------------------------------------------------------------
+  // ---- the lock in front ----------------------------------------------------------------------------------
 
-  static bool is_free_for_first(std::uint64_t now) { return (now & is_taken) == 0; }
+  static front make_front([[maybe_unused]] W& w, [[maybe_unused]] int home) {
+    if constexpr (has_two_queues)
+      return front(w, home);
+    else
+      return {};
+  }
+
+  static bool is_not_taken(std::uint64_t now) { return (now & is_taken) == 0; }
 
   /// Adds a part to the word, or takes it away, and leaves the parts of other ranks.
   void add(std::uint64_t part) {
@@ -161,16 +212,38 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
     return seen_;
   }
 
-  /// Takes the lock as the first of the queue. One attempt on a free word is enough, unless puts that came
-  /// again have made two ranks the first.
+  /// Keeps newcomers from the word.
+  void close() {
+    if constexpr (!has_two_queues) add(is_closed);
+  }
+  void reopen() {
+    if constexpr (!has_two_queues) add(0 - is_closed);
+  }
+
+  /// Whether the first of the queue can take the lock, or has taken it.
+  [[nodiscard]] bool is_free_for_first() {
+    if constexpr (has_two_queues)
+      return has_front_ = front_.try_acquire();
+    else
+      return is_not_taken(at_home_.read(words_, home_, &words::state));
+  }
+
+  /// Takes the lock as the first of the queue.
   void take_as_first() {
+    if constexpr (!has_two_queues)
+      take_word_as_first();
+    else if (!std::exchange(has_front_, false))
+      static_cast<void>(front_.acquire());
+  }
+  /// One attempt on a free word is enough, unless puts that came again have made two ranks the first.
+  void take_word_as_first() {
     do {
-      if constexpr (Policy.looks_first) {
-        at_home_.await(words_, home_, &words::state, is_free_for_first);
+      if constexpr (looks_before_it_tries) {
+        at_home_.await(words_, home_, &words::state, is_not_taken);
         static_cast<void>(compare_and_swap(&words::state, is_closed, is_taken_from_queue));
       } else {
         seen_ = world_->await_compare_and_swap(words_, home_, &words::state, is_closed, is_taken_from_queue,
-                                               is_free_for_first, backoff{});
+                                               is_not_taken, backoff{});
       }
     } while (seen_ != is_closed);
   }
@@ -240,7 +313,8 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
     return access(*world_, at).read(words_, at, &words::next);
   }
 
-  /// Moves ranks of this node behind this one until `is_over`. The last of them goes on shuffling.
+  /// Moves ranks of this node behind this one until `is_over`. The last of them goes on shuffling. With
+  /// `sorter_named::at_once` it moves one.
   ///
   /// The ranks from this one to `last` are of one node and next to each other; `behind` comes after them. No
   /// other rank begins a write to the words that this function writes: only the first of the queue leaves it,
@@ -270,6 +344,7 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
           replace(to_rank(last), &words::next, at);
         }
         last = at;
+        if (Policy.named == sorter_named::at_once) break;
       }
       at = next;
     }
@@ -282,6 +357,8 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
   typename W::template far_segment<words> words_;
   int home_;
   access at_home_;
+  front front_;
+  bool has_front_ = false;  ///< whether this rank has taken the lock in front while it sorted
   int rank_;
   rank_word self_;
   std::uint64_t max_batch_;
