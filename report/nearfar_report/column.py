@@ -35,11 +35,13 @@ def with_prediction(time: Summary | None, frame: pandas.DataFrame) -> Summary | 
     if time is None or "predicted_low" not in frame:
         return time
     ends = frame[["predicted_low", "predicted_high"]].astype(float)
+    # As time_beside_lock of the command.
     optimum = frame["optimum_ns"].astype(float).fillna(0)
-    added = frame["time_ns"] - optimum
-    # A prediction of some repetitions is none of their median. Older files have predictions below the optimum.
-    if ends.isna().any(axis=None) or (added <= 0).any() or (ends["predicted_low"] < optimum).any():
+    beside = (frame["time_ns"] - frame["overhead_ns"].astype(float)).fillna(optimum)
+    of_lock = frame["time_ns"] - beside
+    # A prediction of some repetitions is none of their median. Older files have predictions below the work and waits.
+    if ends.isna().any(axis=None) or (of_lock <= 0).any() or (ends["predicted_low"] < beside).any():
         return time
     low, high = ends.median()
-    factors = ends.sub(optimum, axis=0).div(added, axis=0).median()
+    factors = ends.sub(beside, axis=0).div(of_lock, axis=0).median()
     return replace(time, predicted=(low, high), factors=tuple(factors), beyond_optimum=bool((optimum > 0).any()))

@@ -50,6 +50,7 @@ def _row(file: ResultsFile, sample: Sample) -> dict[str, Any]:
         "predicted_low": record.get("predicted_low"),
         "predicted_high": record.get("predicted_high"),
         "optimum_ns": record.get("optimum_ns"),
+        "overhead_ns": record.get("overhead_ns"),
         "cv_percent": None if variation is None else 100.0 * variation,
         "drift": record.get("drift"),
         "turns": _fewest_turns(statement.kind, record),

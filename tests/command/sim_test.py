@@ -550,7 +550,7 @@ class Fit(InEmptyFolder):
         files = self.write_two_sessions(ranks_per_node=(4, 15))
         judge = ["sim", "compare", *files, "--cross-validate", "--evaluations", "1"]
         write = [*judge, "--output", "judged.json"]
-        self.assert_refused(*write, saying=["needs 19 points", "have 16 on one node", "leave --output out"])
+        self.assert_refused(*write, saying=["needs 19 points", "have 16 on one node, 16 on several nodes", "leave --output out"])
         text = self.succeed(*judge)
         self.assertIn("network unknown: on one node not known, on several nodes not known, beside the home (1b, 2b, 3b) not known\n", text)
         rows = (self.folder / "ecsb.csv").read_text()
@@ -575,11 +575,10 @@ class Fit(InEmptyFolder):
             table = self.succeed("sim", name, *shape, *more, "--output", f"{name}.jsonl")
             self.assertIn(f"\n# in 90 of 100 cases the real machine takes beyond work and waits {low:.2f} to {high:.2f} times as long on several nodes\n", table)
             for sample in self.samples(f"{name}.jsonl")[1]:
-                optimum = sample["optimum_ns"]
-                added = sample["ns_per_acquisition"] - optimum
-                self.assertGreater(sample["predicted_low"], optimum)
-                self.assertAlmostEqual(sample["predicted_low"], optimum + low * added, places=3)
-                self.assertAlmostEqual(sample["predicted_high"], optimum + high * added, places=3)
+                time = sample["ns_per_acquisition"]
+                of_lock = sample["overhead_ns"] if name == "wbab" else time - sample["optimum_ns"]
+                self.assertAlmostEqual(sample["predicted_low"], time + (low - 1) * of_lock, places=3)
+                self.assertAlmostEqual(sample["predicted_high"], time + (high - 1) * of_lock, places=3)
 
     def test_ranks_beside_the_home_have_an_interval_of_their_own(self):
         factors = {"near": (0.5, 1.5), "network": (0.6, 1.6), "library": (2, 3)}
@@ -604,6 +603,17 @@ class Fit(InEmptyFolder):
                      "--repetitions", "1", "--output", "unknown.jsonl")  # fmt: skip
         for sample in self.samples("unknown.jsonl")[1]:
             self.assertEqual("predicted_low" in sample, sample["scenario"][1] != "b")
+
+    def test_locks_whose_ranks_poll_far_words_have_a_prediction_only_where_none_waits(self):
+        shape = ["--nodes", "2", "--ranks-per-node", "2", "--repetitions", "1"]
+        far = ["tas", "tts", "ticket", "clh", "clh_craig", "hclh", "rh", "shfl.tts"]
+        for name, of in [("ecsb", ["--duration", "0.005"]), ("ccwb", ["--duration", "0.05"]), ("upb", [])]:
+            table = self.succeed("sim", name, *shape, *of, "--locks", ",".join([*far, "d_mcs"]), "--output", f"{name}.jsonl")
+            none_known = f"\n# how long the real machine takes is not known of {', '.join(far)}: ranks that wait there poll"
+            self.assertEqual(none_known in table, name != "upb", table)
+            self.assertIn("\n# in 90 of 100 cases the real machine takes", table)
+            for sample in self.samples(f"{name}.jsonl")[1]:
+                self.assertEqual("predicted_low" in sample, name == "upb" or sample["lock"] == "d_mcs", sample["lock"])
 
     def test_samples_that_are_not_steady_have_no_prediction(self):
         run = ["sim", "ecsb", "--nodes", "2", "--ranks-per-node", "14", "--locks", "d_mcs", "--repetitions", "1"]

@@ -1,4 +1,5 @@
 // The unchanged locks and benchmarks in the simulation.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -207,10 +208,12 @@ TEST(simulated_locks, can_be_tried_in_a_loop) {
 }
 
 /// The order in which ranks get a lock for which they ask one after the other.
-std::vector<int> order_of(const std::string& name, const std::vector<int>& asking) {
+std::vector<int> order_of(const std::string& name, const std::vector<int>& asking,
+                          const bench::lock_parameters& parameters = {}) {
   std::vector<int> order;
-  run(plain_machine(), placed("node:2 core:3", 6), [&](world& w) {
-    const auto lock = bench::catalogue::instance().find(name)->factory<world>()(w, 0, {});
+  const auto ranks = static_cast<int>(asking.size());
+  run(plain_machine(), placed(fmt::format("node:2 core:{}", ranks / 2), ranks), [&](world& w) {
+    const auto lock = bench::catalogue::instance().find(name)->factory<world>()(w, 0, parameters);
     const auto place = std::find(asking.begin(), asking.end(), w.rank()) - asking.begin();
     w.delay(std::chrono::microseconds(20) * place);
     lock->lock();
@@ -230,6 +233,16 @@ TEST(simulated_locks, that_shuffle_put_the_queue_in_order) {
     EXPECT_EQ(order_of(name, asking), shuffled) << name;
   for (const char* name : {"shfl.steal", "shfl.steal_tts", "d_mcs"})
     EXPECT_EQ(order_of(name, asking), asking) << name;
+}
+
+TEST(simulated_locks, that_shuffle_keep_the_limit_of_a_batch) {
+  // Rank 0 is the first of a batch, and counts.
+  const std::vector<int> asking{4, 5, 0, 6, 1, 7, 2, 3};
+  const std::vector<int> two_at_once{4, 5, 0, 1, 6, 7, 2, 3};
+  for (const char* name : {"shfl", "shfl.tts", "shfl.d_mcs", "shfl.named_at_once"}) {
+    EXPECT_EQ(order_of(name, asking, {.max_local_passes = 1}), asking) << name;
+    EXPECT_EQ(order_of(name, asking, {.max_local_passes = 2}), two_at_once) << name;
+  }
 }
 
 constexpr std::array all_of_shfl{"shfl",

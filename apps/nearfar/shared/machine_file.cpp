@@ -334,11 +334,17 @@ simulation::machine read_machine(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path, ignored))
     throw usage_error(fmt::format("cannot read machine file '{}': it is a directory", path.string()));
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file)
+  // A device may have no end.
+  constexpr std::size_t largest = std::size_t{1} << 20U;
+  std::string text(largest + 1, '\0');
+  if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad() || (file.fail() && !file.eof()))
     throw usage_error(fmt::format("cannot read machine file '{}': {}", path.string(), std::strerror(errno)));
-  return parse_machine(text.str(), path.string());
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > largest)
+    throw usage_error(
+        fmt::format("'{}' is no machine description: it is larger than {} bytes", path.string(), largest));
+  return parse_machine(text, path.string());
 }
 
 nlohmann::ordered_json to_json(const simulation::machine& from) {

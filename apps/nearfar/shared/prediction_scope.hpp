@@ -2,11 +2,16 @@
 /// Which interval of a machine a predicted time belongs to.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
+#include "bench/benchmark.hpp"
 #include "bench/kinds/locks/upb.hpp"
+#include "bench/object.hpp"
+#include "bench/results/results.hpp"
 #include "nearfar/simulation/machine.hpp"
 
 namespace nearfar::command {
@@ -32,6 +37,26 @@ inline constexpr std::array prediction_scopes{prediction_scope::one_node, predic
     default:
       return "beside the home (1b, 2b, 3b)";
   }
+}
+
+/// Whether ranks wait, and poll words of other ranks meanwhile. The simulation makes such polls too cheap,
+/// and no measurement of the fit has them, so no interval holds for them.
+[[nodiscard]] inline bool has_no_prediction(const bench::benchmark& played, const bench::object& of) {
+  constexpr std::array<std::string_view, 8> families{"tas",       "tts",  "ticket", "clh",
+                                                     "clh_craig", "hclh", "rh",     "shfl"};
+  // Scenarios are those of the UPB, in which one rank acquires.
+  const bool ranks_wait = !played.scenarios && played.kind->name == std::string_view("lock");
+  return ranks_wait && std::ranges::find(families, of.family()) != families.end();
+}
+
+/// The part of the time from one acquisition to the next that is work and waits beside the lock, in ns. The
+/// factors of an interval do not apply to it. Nothing if it is not known.
+[[nodiscard]] inline std::optional<double> time_beside_lock(const bench::sample& of) {
+  if (of.counts.contains("overhead_ns")) {
+    const std::optional<double> of_lock = of.count("overhead_ns");
+    return of_lock ? std::optional(of.ns_per_acquisition() - *of_lock) : std::nullopt;
+  }
+  return of.counts.contains("optimum_ns") ? of.count("optimum_ns") : std::optional(0.0);
 }
 
 /// The interval of a machine, which may be constant.

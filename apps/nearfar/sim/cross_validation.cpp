@@ -159,12 +159,15 @@ void require_enough_for_intervals(const published_data& data) {
     throw usage_error(
         "intervals need 2 sessions or more (column 'suite'), but the measurements that are compared have 1; "
         "add a session, or leave --output out");
-  for (const auto& [where, points] : count)
-    if (where != prediction_scope::beside_home && points < fewest_points)
-      throw usage_error(fmt::format(
-          "an interval of 90 % needs {} points, but the measurements that are compared have {} {}; add "
-          "points, or leave --output out",
-          fewest_points, points, text_of(where)));
+  std::vector<std::string> texts;
+  for (const auto& [where, points] : count) {
+    if (points >= fewest_points) return;
+    texts.push_back(fmt::format("{} {}", points, text_of(where)));
+  }
+  throw usage_error(fmt::format(
+      "an interval of 90 % needs {} points, but the measurements that are compared have {}; add points, or "
+      "leave --output out",
+      fewest_points, fmt::join(texts, ", ")));
 }
 
 void require_plausible(const intervals& of) {

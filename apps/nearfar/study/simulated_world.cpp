@@ -55,18 +55,18 @@ class simulated_stage final : public stage {
   /// Between which times the real machine's probably is, as far as that is known: of exclusive locks alone.
   void add_prediction(std::vector<bench::sample>& to, const configuration& of) const {
     if (of.benchmark->kind->name != std::string_view("lock")) return;
+    if (has_no_prediction(*of.benchmark, *of.object)) return;
     for (bench::sample& one : to) {
       const simulation::prediction_interval& measured =
           interval_of(machine_, scope_of(of.where.nodes, one.scenario.value_or("")));
       if (!measured.is_known()) continue;
       // The time of a run that has not settled, or that starved a rank, is none that a longer run would have.
       const bool is_settled = bench::is_steady(std::array<const bench::sample*, 1>{&one});
-      const std::optional<double> optimum =
-          one.counts.contains("optimum_ns") ? one.count("optimum_ns") : std::optional(0.0);
-      // The factors are those of loops that only lock. They say nothing of work and waits beside the lock.
-      const double added = one.ns_per_acquisition() - optimum.value_or(0);
+      // The factors are those of loops that only lock.
+      const std::optional<double> beside = time_beside_lock(one);
+      const double of_lock = one.ns_per_acquisition() - beside.value_or(0);
       const auto with = [&](double factor) {
-        return is_settled && optimum && added > 0 ? std::optional(*optimum + added * factor) : std::nullopt;
+        return is_settled && beside && of_lock > 0 ? std::optional(*beside + of_lock * factor) : std::nullopt;
       };
       one.counts["predicted_low"] = bench::or_null(with(measured.low));
       one.counts["predicted_high"] = bench::or_null(with(measured.high));

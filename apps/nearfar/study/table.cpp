@@ -151,23 +151,28 @@ class benchmark_table {
           "# not steady: from the first to the second half of the measured time the throughput changes by "
           "more than {:.0f} %, or a rank has fewer than {} turns or {:.0f} % of the ranks' median{}\n",
           bench::steady_drift * 100, bench::steady_turns, bench::steady_share * 100, cure());
-    std::set<std::string> predictions;
-    bool is_beyond_optimum = false;
+    std::map<prediction_scope, std::set<std::string>> predictions;
+    bool has_work_or_waits = false;
     for (const auto& [key, samples] : all)
       for (const bench::sample* one : samples) {
         const auto low = one->count("predicted_low");
         const auto high = one->count("predicted_high");
         if (!low || !high || one->iterations == 0) continue;
-        const double optimum = one->count("optimum_ns").value_or(0);
-        const double added = one->ns_per_acquisition() - optimum;
-        is_beyond_optimum = is_beyond_optimum || optimum > 0;
-        predictions.insert(fmt::format("{:.2f} to {:.2f} times as long {}", (*low - optimum) / added,
-                                       (*high - optimum) / added,
-                                       text_of(scope_of(one->nodes, one->scenario.value_or("")))));
+        const double beside = time_beside_lock(*one).value_or(0);
+        const double of_lock = one->ns_per_acquisition() - beside;
+        has_work_or_waits = has_work_or_waits || one->count("optimum_ns").value_or(0) > 0;
+        const prediction_scope where = scope_of(one->nodes, one->scenario.value_or(""));
+        predictions[where].insert(fmt::format("{} to {} times as long {}",
+                                              factor_text((*low - beside) / of_lock),
+                                              factor_text((*high - beside) / of_lock), text_of(where)));
       }
-    if (!predictions.empty())
+    std::vector<std::string> in_order;
+    for (const auto& [where, texts] : predictions)
+      in_order.insert(in_order.end(), texts.begin(), texts.end());
+    if (!in_order.empty())
       text += fmt::format("# in 90 of 100 cases the real machine takes {}{}\n",
-                          is_beyond_optimum ? "beyond work and waits " : "", fmt::join(predictions, "; "));
+                          has_work_or_waits ? "beyond work and waits " : "", fmt::join(in_order, "; "));
+    text += without_prediction(all);
     for (const bench::remark& each : benchmark_->remarks) {
       double sum = 0;
       for (const auto& [key, samples] : all) sum += total(samples, each);
@@ -177,6 +182,28 @@ class benchmark_table {
   }
 
  private:
+  /// With two digits behind the point, or with two that are not 0.
+  static std::string factor_text(double factor) {
+    constexpr double small = 0.1;
+    return factor < small ? fmt::format("{:.2g}", factor) : fmt::format("{:.2f}", factor);
+  }
+
+  /// Names the locks for which a machine's interval does not hold.
+  [[nodiscard]] std::string without_prediction(const lines_of_table& all) const {
+    std::vector<std::string> names;
+    for (const auto& [key, samples] : all) {
+      const bench::object& of = *configuration_of(key.first).object;
+      const bool has_none = has_no_prediction(*benchmark_, of) && !samples.front()->machine.empty();
+      if (has_none && std::ranges::find(names, of.name) == names.end()) names.push_back(of.name);
+    }
+    if (names.empty()) return "";
+    return fmt::format(
+        "# how long the real machine takes is not known of {}: ranks that wait there poll words of other "
+        "ranks, "
+        "which the simulation makes too cheap\n",
+        fmt::join(names, ", "));
+  }
+
   static constexpr std::size_t width_of_short_names = 24;
   static constexpr std::size_t width_of_scenario = 9;
   static constexpr std::size_t width_of_interval = 11;

@@ -50,9 +50,10 @@ void add_shfl(catalogue& to) {
   constexpr shfl_front tts = shfl_front::test_and_test_and_set;
   add<shfl_policy{}>(to, "shfl", "test-and-set before an MCS queue that its waiting ranks sort by node");
   add<shfl_policy{.front = tts}>(to, "shfl.tts", "the same with test-and-test-and-set");
-  add<shfl_policy{.front = shfl_front::d_mcs}>(to, "shfl.d_mcs", "the same with D-MCS");
-  add<shfl_policy{.named = sorter_named::at_once}>(
-      to, "shfl.named_at_once", "test-and-set; the first rank that a sorter moves sorts next");
+  add<shfl_policy{.front = shfl_front::d_mcs}>(
+      to, "shfl.d_mcs", "D-MCS before an MCS queue that its waiting ranks sort by node");
+  add<shfl_policy{.named = sorter_named::at_once}>(to, "shfl.named_at_once",
+                                                   "as shfl; the first rank that a sorter moves sorts next");
   add<shfl_policy{.shuffles = false}>(to, "shfl.steal", "test-and-set before an MCS queue");
   add<shfl_policy{.front = tts, .shuffles = false}>(to, "shfl.steal_tts",
                                                     "test-and-test-and-set before an MCS queue");

@@ -1,7 +1,6 @@
 /// \file
 /// SHFL over RMA: a test-and-set lock in front of an MCS queue, in which the waiting ranks are grouped by
-/// node. In a variant D-MCS is in front. Its own queue has two ranks at most: the holder, and the first of
-/// the MCS queue.
+/// node. In a variant D-MCS is in front. The queue of D-MCS then has at most two ranks.
 ///
 /// Source: S. Kashyap, I. Calciu, X. Cheng, C. Min, T. Kim, "Scalable and practical locking with shuffling",
 /// SOSP 2019, doi 10.1145/3341301.3359629. The form over RMA, with test-and-set or test-and-test-and-set in
@@ -38,10 +37,10 @@
 /// too.
 ///
 /// Fairness: none, since a rank that arrives while the word is 0 takes the lock. While the word is closed,
-/// only the first of the queue can take the lock. With D-MCS in front a newcomer may still take it if the
-/// queue was empty when the newcomer looked. Within the queue each rank that is before a waiting rank may
-/// bring `max_local_passes` ranks of its node before it; without sorting the queue is first come, first
-/// served. Progress: some rank always acquires.
+/// only the first of the queue can take the lock. With D-MCS in front, a rank that saw the queue empty may
+/// overtake it later. Each other rank can do so once while the queue has a rank. Within the queue each rank
+/// that is before a waiting rank may bring up to `max_local_passes` - 1 ranks of its node before it; without
+/// sorting the queue is first come, first served. Progress: some rank always acquires.
 ///
 /// Cost in far operations, each completed by a flush. A rank on the home's node looks in place.
 ///  - uncontended: lock 1 compare-and-swap at home, with a look first 1 fetch more; unlock 1 atomic at home;
@@ -53,13 +52,14 @@
 ///    at home; 1 compare-and-swap at home and 1 atomic at a successor that joins just then. The next time in
 ///    the queue, up to 2 resets of the rank's own words;
 ///  - sorting: 1 fetch for each rank looked at on another node, and up to 4 atomics for each rank moved. The
-///    first of the queue looks at the word, too, before each of these ranks: 1 fetch at home each.
+///    first of the queue looks at the word, too, before each rank on any node: 1 fetch at home each.
 ///
-/// With D-MCS in front, its operations take the place of those on the word:
-///  - uncontended: lock 1 fetch and 1 compare-and-swap at home, unlock 1 compare-and-swap at home;
-///  - as the first of the queue: 1 swap at home, and 1 atomic at the holder;
+/// With D-MCS in front there are no operations on the word or the mark. Instead:
+///  - uncontended: lock 1 fetch at home, and if the queue is empty 1 compare-and-swap; unlock 1
+///    compare-and-swap at home;
+///  - as the first of the queue: 1 swap at home, and 1 put at the holder if there is one;
 ///  - unlock while a rank waits in D-MCS: 1 atomic at that rank;
-///  - sorting as the first of the queue: 1 compare-and-swap at home for each look.
+///  - sorting as the first of the queue: 1 compare-and-swap at home before each rank.
 ///
 /// Memory: 128 bytes of far memory for each rank; with D-MCS in front 320.
 #pragma once
