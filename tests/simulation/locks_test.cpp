@@ -101,7 +101,8 @@ TEST(simulated_locks, have_the_latencies_that_they_take) {
   EXPECT_FALSE(untimed.count("acquire_p50").has_value());
   for (const std::int64_t interval : {std::int64_t{1}, bench::standard_latency_interval}) {
     const sample one = measure(interval);
-    EXPECT_EQ(one.count("acquire_timed"), static_cast<double>((one.iterations - 1) / interval + 1));
+    const auto timed = (one.iterations - 1) / interval + 1;
+    EXPECT_EQ(one.count("acquire_timed"), static_cast<double>(timed));
     EXPECT_EQ(one.count("acquire_min"), 1000);
     EXPECT_EQ(one.count("acquire_max"), 300'000);
     const std::vector<std::pair<const char*, double>> exact{
