@@ -614,6 +614,10 @@ class Fit(InEmptyFolder):
             self.assertIn("\n# in 90 of 100 cases the real machine takes", table)
             for sample in self.samples(f"{name}.jsonl")[1]:
                 self.assertEqual("predicted_low" in sample, name == "upb" or sample["lock"] == "d_mcs", sample["lock"])
+        # Neither has intervals: a machine without, and real threads.
+        both = ["--locks", "tas,d_mcs", "--duration", "0.005", "--repetitions", "1"]
+        self.assertNotIn("real machine", self.succeed("sim", "ecsb", *both, "--machine", "xeon-x5670-qdr", "--nodes", "2", "--ranks-per-node", "2"))
+        self.assertNotIn("real machine", self.succeed("bench", "ecsb", *both, "--world", "threads", "--ranks", "2"))
 
     def test_samples_that_are_not_steady_have_no_prediction(self):
         run = ["sim", "ecsb", "--nodes", "2", "--ranks-per-node", "14", "--locks", "d_mcs", "--repetitions", "1"]

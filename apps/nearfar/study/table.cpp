@@ -170,9 +170,9 @@ class benchmark_table {
     for (const auto& [where, texts] : predictions)
       in_order.insert(in_order.end(), texts.begin(), texts.end());
     if (!in_order.empty())
-      text += fmt::format("# in 90 of 100 cases the real machine takes {}{}\n",
-                          has_work_or_waits ? "beyond work and waits " : "", fmt::join(in_order, "; "));
-    text += without_prediction(all);
+      text += fmt::format("# in 90 of 100 cases the real machine takes {}{}\n{}",
+                          has_work_or_waits ? "beyond work and waits " : "", fmt::join(in_order, "; "),
+                          without_prediction(all));
     for (const bench::remark& each : benchmark_->remarks) {
       double sum = 0;
       for (const auto& [key, samples] : all) sum += total(samples, each);
@@ -188,13 +188,13 @@ class benchmark_table {
     return factor < small ? fmt::format("{:.2g}", factor) : fmt::format("{:.2f}", factor);
   }
 
-  /// Names the locks for which a machine's interval does not hold.
+  /// Names the locks for which the interval of the other lines does not hold.
   [[nodiscard]] std::string without_prediction(const lines_of_table& all) const {
     std::vector<std::string> names;
     for (const auto& [key, samples] : all) {
       const bench::object& of = *configuration_of(key.first).object;
-      const bool has_none = has_no_prediction(*benchmark_, of) && !samples.front()->machine.empty();
-      if (has_none && std::ranges::find(names, of.name) == names.end()) names.push_back(of.name);
+      if (has_no_prediction(*benchmark_, of) && std::ranges::find(names, of.name) == names.end())
+        names.push_back(of.name);
     }
     if (names.empty()) return "";
     return fmt::format(
