@@ -22,11 +22,9 @@ def numbered(name: str, index: int, count: int) -> str:
 
 def prediction_note(summaries: Iterable[Summary], are_drawn: bool) -> list[str]:
     """The sentence on the real machine's times, if the values are simulated and their machine description knows."""
-    of_values = list(summaries)
-    known = [one for one in of_values if one.factors]
+    known = [one for one in summaries if one.factors]
     if not known:
         return []
-    others = [] if len(known) == len(of_values) else ["Of the other values no such interval is known."]
     if are_drawn:
         return ["Simulated: in 90 of 100 cases the real machine's time lies on the pale lines."]
     factors = sorted({f"{one.factors[0]:.2f} and {one.factors[1]:.2f}" for one in known if one.factors})
@@ -34,8 +32,7 @@ def prediction_note(summaries: Iterable[Summary], are_drawn: bool) -> list[str]:
     cause = "" if len(factors) == 1 else ", depending on the machine and its number of nodes"
     return [
         f"Simulated: in 90 of 100 cases the real machine's time{beyond} lies "
-        f"between {' or '.join(factors)} times the simulated time{beyond}{cause}.",
-        *others,
+        f"between {' or '.join(factors)} times the simulated time{beyond}{cause}."
     ]
 
 

@@ -317,6 +317,9 @@ class MachineFiles(InEmptyFolder):
             (self.folder / "copy.json").write_text(written)
             self.succeed("sim", "ecsb", "--machine", "copy.json", *SHAPE, *SHORT, "--locks", "d_mcs")
 
+    def test_a_device_without_an_end_is_refused(self):
+        self.assert_refused("sim", "upb", "--machine", "/dev/zero", saying=["/dev/zero", "larger than 1048576 bytes"])
+
     def test_unknown_machines_suggest_the_nearest(self):
         self.assert_refused("sim", "ecsb", "--machine", "coolmuc", saying=["'coolmuc'", "did you mean 'coolmuc2'"])
         self.assert_refused("sim", "ecsb", "--machine", "none.json", saying=["none.json", "No such file"])

@@ -343,7 +343,8 @@ simulation::machine read_machine(const std::filesystem::path& path) {
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > largest)
     throw usage_error(
-        fmt::format("'{}' is no machine description: it is larger than {} bytes", path.string(), largest));
+        fmt::format("'{}' is no machine description: it is larger than {} bytes; name another file",
+                    path.string(), largest));
   return parse_machine(text, path.string());
 }
 
