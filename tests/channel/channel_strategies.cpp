@@ -89,6 +89,7 @@ template <template <typename, typename> typename Buffer>
           .takes_capacity = of_numbers::takes_capacity,
           .has_one_sender = of_numbers::has_one_sender,
           .has_one_receiver = of_numbers::has_one_receiver,
+          .hands_back = detail::hands_back<typename channel<thrower, Buffer>::buffer_type>,
           .tells_full = how == looks::exact,
           .tells_empty = how != looks::late,
           .makers = {&make<std::uint64_t, Buffer>, &make<owned, Buffer>, &make<thrower, Buffer>}};

@@ -79,7 +79,7 @@ class owned {
   std::unique_ptr<std::uint64_t> number_;
 };
 
-/// A number without copies, whose move throws in a thread that was told so.
+/// A number without copies. Its move throws, or closes a channel, in a thread that was told so.
 class thrower {
  public:
   explicit thrower(std::uint64_t number) : number_(number) { ++living; }
@@ -95,11 +95,13 @@ class thrower {
 
   static inline thread_local unsigned throws_in = 0;     ///< number of moves until one throws; 0: none does
   static inline thread_local unsigned throws_every = 0;  ///< every move of this number throws; 0: never
+  static inline thread_local any_channel<thrower>* closed_by_move = nullptr;  ///< by the next move
   static inline thread_local int living = 0;  ///< objects made by the thread, less those it destroyed
 
  private:
   [[nodiscard]] static owned moved(thrower& from) {
     static thread_local unsigned moves = 0;
+    if (closed_by_move != nullptr) std::exchange(closed_by_move, nullptr)->close();
     if ((throws_in != 0 && --throws_in == 0) || (throws_every != 0 && ++moves % throws_every == 0))
       throw thrown{*from.number_};
     return std::move(from.number_);
@@ -116,6 +118,8 @@ struct channel_strategy {
   bool takes_capacity;
   bool has_one_sender;
   bool has_one_receiver;
+  /// Whether a send moves a message that throws before it knows that the channel is open.
+  bool hands_back;
   /// Whether full and empty are linearizable, as the headers say.
   bool tells_full;
   bool tells_empty;

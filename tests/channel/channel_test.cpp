@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <thread>
@@ -125,6 +126,50 @@ TEST_P(channel_of, goes_on_when_a_message_throws) {
     thrower::throws_in = 1;  // unsent messages are not moved
   }
   thrower::throws_in = 0;
+  EXPECT_EQ(thrower::living, before);
+}
+
+[[nodiscard]] std::vector<channel_strategy> strategies_that_hand_back() {
+  std::vector<channel_strategy> result;
+  std::ranges::copy_if(channel_strategies(), std::back_inserter(result), &channel_strategy::hands_back);
+  return result;
+}
+
+class channel_that_hands_back : public ::testing::TestWithParam<channel_strategy> {};
+INSTANTIATE_TEST_SUITE_P(each, channel_that_hands_back, ::testing::ValuesIn(strategies_that_hand_back()),
+                         name_of_strategy);
+
+/// The channel closes after a send has found it open.
+TEST_P(channel_that_hands_back, keeps_the_message_unless_its_way_back_throws) {
+  const int before = thrower::living;
+  {
+    const auto made = GetParam().make<thrower>(2);
+    auto& c = *made;
+    for (const bool throws : {false, true, false, true}) {
+      ASSERT_EQ(c.try_send(thrower(1)), queue_status::success);
+      thrower second(2);
+      thrower::closed_by_move = &c;
+      if (throws) {
+        thrower::throws_in = 2;
+        EXPECT_THROW(static_cast<void>(c.try_send(std::move(second))), thrown);
+      } else {
+        EXPECT_EQ(c.try_send(std::move(second)), queue_status::closed);
+        EXPECT_EQ(*second, 2U);  // NOLINT(bugprone-use-after-move): it has it again
+      }
+      EXPECT_EQ(thrower::closed_by_move, nullptr);
+      EXPECT_TRUE(c.is_closed());
+      EXPECT_EQ(**c.receive(), 1U);
+      EXPECT_EQ(c.receive().status(), queue_status::closed);
+      c.reopen();
+      for (const std::uint64_t number : {3U, 4U}) {
+        ASSERT_EQ(c.try_send(thrower(number)), queue_status::success);
+      }
+      for (const std::uint64_t number : {3U, 4U}) {
+        ASSERT_EQ(**c.try_receive(), number);
+      }
+      EXPECT_EQ(c.try_receive().status(), queue_status::empty);
+    }
+  }
   EXPECT_EQ(thrower::living, before);
 }
 
