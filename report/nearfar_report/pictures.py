@@ -20,9 +20,10 @@ def numbered(name: str, index: int, count: int) -> str:
     return name if count == 1 else f"{name}-{index}"
 
 
-def prediction_note(summaries: Iterable[Summary], are_drawn: bool) -> list[str]:
-    """The sentence on the real machine's times, if the values are simulated and their machine description knows."""
-    known = [one for one in summaries if one.factors]
+def prediction_note(drawn: Iterable[tuple[str, Summary]], are_drawn: bool) -> list[str]:
+    """Sentences on the real machine's times, if any is predicted; `drawn` has the summaries with their series."""
+    named = list(drawn)
+    known = [one for _, one in named if one.factors]
     if not known:
         return []
     if are_drawn:
@@ -30,9 +31,12 @@ def prediction_note(summaries: Iterable[Summary], are_drawn: bool) -> list[str]:
     factors = sorted({f"{one.factors[0]:.2f} and {one.factors[1]:.2f}" for one in known if one.factors})
     beyond = " beyond work and waits" if any(one.beyond_optimum for one in known) else ""
     cause = "" if len(factors) == 1 else ", depending on the machine and its number of nodes"
+    predicted = {series for series, one in named if one.factors}
+    others = [series for series in dict.fromkeys(series for series, _ in named) if series not in predicted]
     return [
         f"Simulated: in 90 of 100 cases the real machine's time{beyond} lies "
-        f"between {' or '.join(factors)} times the simulated time{beyond}{cause}."
+        f"between {' or '.join(factors)} times the simulated time{beyond}{cause}.",
+        *([f"For {', '.join(others)} this is not known."] if others else []),
     ]
 
 
@@ -41,8 +45,9 @@ def bar_picture(
     alternative: str, remarks: Sequence[str] = (), parts: Mapping[str, str] | None = None,
 ) -> Picture:  # fmt: skip
     """All panels in one figure."""
-    summaries = [summary for panel in panels for summary in panel.cells.values()]
-    caption = [f"{head}. Medians; whiskers: {interval_note(summaries)}.", *prediction_note(summaries, True), *remarks]
+    cells = [(series, summary) for panel in panels for (series, _, _), summary in panel.cells.items()]
+    whiskers = interval_note(summary for _, summary in cells)
+    caption = [f"{head}. Medians; whiskers: {whiskers}.", *prediction_note(cells, True), *remarks]
     return picture(bar_chart(panels, columns, looks, parts), name, caption, alternative)
 
 
@@ -64,9 +69,9 @@ def bar_pictures(
 def _line_picture(
     figure: Figure, panel: LinePanel, name: str, head: str, alternative: str, remarks: Sequence[str]
 ) -> Picture:
-    summaries = [summary for curve in panel.curves.values() for summary in curve.values()]
-    said = [*prediction_note(summaries, panel.has_predictions), *([NOTE] if panel.points else []), *remarks]
-    caption = f"{head}. Medians; bands or whiskers: {interval_note(summaries)}."
+    points = [(series, summary) for (series, _), curve in panel.curves.items() for summary in curve.values()]
+    said = [*prediction_note(points, panel.has_predictions), *([NOTE] if panel.points else []), *remarks]
+    caption = f"{head}. Medians; bands or whiskers: {interval_note(summary for _, summary in points)}."
     return picture(figure, name, [caption, *said], alternative)
 
 

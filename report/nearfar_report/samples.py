@@ -62,6 +62,9 @@ def check(path: str, line: int, record: Record, statement: Statement) -> None:
     if kind == LOCK:
         check_fields(path, line, record, _OF_LOCKS)
     check_fields(path, line, record, {f: c for f, c in _OPTIONAL.items() if f in record})
+    low, high = record.get("predicted_low"), record.get("predicted_high")
+    if low is not None and high is not None and low > high:
+        raise ResultsError(path, line, f"'predicted_low' is {low}, above 'predicted_high', {high}", RERUN)
     cases = statement.cases
     if cases is not None:
         known = f"one of {min(cases.parts)}{min(cases.columns)} to {max(cases.parts)}{max(cases.columns)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from .statistics import Summary
@@ -79,7 +79,7 @@ def with_interval(summary: Summary | None, write: Callable[[float], str] = numbe
     return f"{median}\nrange {low} … {high}"
 
 
-def interval_note(summaries: Sequence[Summary]) -> str:
+def interval_note(summaries: Iterable[Summary]) -> str:
     """A few words on the whiskers or bands."""
     counts = {True: set[int](), False: set[int]()}
     for summary in summaries:

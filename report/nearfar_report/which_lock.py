@@ -185,9 +185,11 @@ def _picture(places: Sequence[_Place], looks: Mapping[str, Look]) -> Picture:
         axes.set_xlabel("ns per acquisition (log): faster to the left")
         axes.set_ylabel("Unfairness (CV of progress) in %")
     summaries = [summary for place in places for summary in place.time.values()]
+    # Not those of other worlds.
+    predicted = [place.time for place in places if any(one.factors for one in place.time.values())]
     caption = [
         f"Speed beside fairness. Medians; whiskers: {interval_note(summaries)}. A grey lock is beaten: another one is faster and no less fair.",
-        *prediction_note(summaries, False),
+        *prediction_note([pair for time in predicted for pair in time.items()], False),
         *(["Lines join a lock's settings."] if any(place.curves for place in places) else []),
     ]
     return picture(figure, "which-lock", caption, "Time per acquisition against variation of progress, one marker for each lock")

@@ -111,12 +111,31 @@ def test_work_and_waits_have_no_factor(report: Report, write: Write) -> None:
     assert "in 90 of 100" not in report(write("below.jsonl", below)).page
 
 
+def test_captions_name_the_curves_without_one(report: Report, write: Write) -> None:
+    without = [ecsb("tas", r, [500 + r] * ranks) for r in range(8) for ranks in (2, 3)]
+    outcome = report(write("r.jsonl", [*curves(3), *without]))
+    assert outcome.status == 0, outcome.err
+    captions = [part.partition("</figcaption>")[0] for part in outcome.page.split("<figcaption>")[1:]]
+    assert sum(f"{FACTORS} For tas this is not known." in caption for caption in captions) == 2
+    assert outcome.page.count("this is not known") == 2
+    measured = [
+        {**ecsb(f"other{i}", r, [500 + r] * ranks), "world": "threads"} for i in range(4) for r in range(8) for ranks in (2, 3)
+    ]  # fmt: skip
+    assert "this is not known" not in report(write("of_both.jsonl", [*curves(4), *measured])).page
+
+
 def test_all_repetitions_have_one_or_none(report: Report, write: Write) -> None:
     samples = predicted(eight("cohort"))
     samples[0] |= {"predicted_low": None, "predicted_high": None}
     outcome = report(write("r.jsonl", samples))
     assert outcome.status == 0, outcome.err
     assert "in 90 of 100" not in outcome.page
+
+
+def test_a_prediction_begins_before_it_ends(report: Report, write: Write) -> None:
+    outcome = report(write("r.jsonl", predicted(eight("cohort"), 3, 2)))
+    assert outcome.status == 2
+    assert "r.jsonl:2: 'predicted_low' is " in outcome.err
 
 
 @pytest.mark.parametrize("low", ["x", [1], -1, True])
