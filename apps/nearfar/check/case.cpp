@@ -92,8 +92,8 @@ std::string obstacle(const check_case& of) {
     return fmt::format("--capacity must be 1 to {}, not {}", most_capacity, of.capacity);
   const int least_passes = of.readers == 0 ? 1 : 0;
   if (of.max_local_passes < least_passes || of.max_local_passes > most_local_passes)
-    return fmt::format("--max-local-passes must be {} to {}, not {}", least_passes, most_local_passes,
-                       of.max_local_passes);
+    return fmt::format("--max-local-passes must be {} to {}{}, not {}", least_passes, most_local_passes,
+                       of.readers == 0 ? " without readers" : "", of.max_local_passes);
   return "";
 }
 

@@ -64,7 +64,9 @@ struct found_field {
 /// Collects all values of nested objects under dotted names, with the line of each name.
 class field_collector : public nlohmann::json_sax<nlohmann::json> {
  public:
-  field_collector(const std::string& file, const int& line) : file_(&file), line_(&line) {}
+  /// `line`: of the text's part that has been read.
+  field_collector(const std::string& file, std::string_view text, const int& line)
+      : file_(&file), text_(text), line_(&line) {}
 
   bool null() override { return value(other_type{"null"}); }
   bool boolean(bool) override { return value(other_type{"true or false"}); }
@@ -102,11 +104,16 @@ class field_collector : public nlohmann::json_sax<nlohmann::json> {
       refuse(fmt::format("'{}' occurs twice; keep one", name()), key_line_);
     return true;
   }
-  bool parse_error(std::size_t /*position*/, const std::string& token,
+  bool parse_error(std::size_t position, const std::string& token,
                    const nlohmann::json::exception& error) override {
     if (std::string_view(error.what()).find("unexpected end of input") != std::string_view::npos)
       refuse("the file ends within the JSON text");
-    refuse(fmt::format("not JSON at '{}'", token));
+    // The last character read may be the end of the line.
+    const auto before = text_.substr(0, position == 0 ? 0 : position - 1);
+    const int line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+    if (dynamic_cast<const nlohmann::json::out_of_range*>(&error) != nullptr)
+      refuse(fmt::format("the number {} is too large", token), line);
+    refuse(fmt::format("not JSON at '{}'", token), line);
   }
 
   [[noreturn]] void refuse(const std::string& what, int line) const {
@@ -136,6 +143,7 @@ class field_collector : public nlohmann::json_sax<nlohmann::json> {
   }
 
   const std::string* file_;
+  std::string_view text_;
   const int* line_;
   int key_line_ = 1;
   std::vector<std::string> path_;
@@ -307,7 +315,7 @@ void print_object(std::string& text, const nlohmann::ordered_json& object, const
 
 simulation::machine parse_machine(std::string_view text, const std::string& file) {
   int line = 1;
-  field_collector collected(file, line);
+  field_collector collected(file, text, line);
   nlohmann::json::sax_parse(counting_iterator(text.data(), &line),
                             counting_iterator(text.data() + text.size(), nullptr), &collected);
   field_reader reader(collected);

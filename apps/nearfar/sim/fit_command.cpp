@@ -143,8 +143,6 @@ class machine_output {
 int run_compare(const fit_options& options) {
   validate(options);
   if (launch::from_environment().rank != 0) return success;
-  if (!options.cross_validate && !options.output.empty())
-    throw usage_error("--output needs --cross-validate, which finds the intervals to write");
   simulation::machine machine = find_machine(options.machine);
   const fit_plan plan = plan_of(options);
   const published_data data = data_of(options, plan);
@@ -237,17 +235,24 @@ void add_sim_compare(CLI::App& sim, int& status) {
   auto options = std::make_shared<fit_options>();
   add_shared_options(*command, *options);
   options->effort.evaluations = evaluations_of_a_fold;
-  command->add_flag("--cross-validate", options->cross_validate,
-                    "Also fit without each session and each kind of locks, and judge there");
-  command->add_option("--start", options->start,
-                      "With --cross-validate: machine from which each fit begins (default: "
-                      "machines/coolmuc2/start.json)");
-  command->add_option("--output", options->output,
-                      "With --cross-validate: machine description file to write, with the intervals");
-  add_overwrite_option(*command, options->older);
+  CLI::Option* const fits =
+      command->add_flag("--cross-validate", options->cross_validate,
+                        "Also fit without each session and each kind of locks, and judge there");
+  command
+      ->add_option("--start", options->start,
+                   "With --cross-validate: machine from which each fit begins (default: "
+                   "machines/coolmuc2/start.json)")
+      ->needs(fits);
+  CLI::Option* const output =
+      command
+          ->add_option("--output", options->output,
+                       "With --cross-validate: machine description file to write, with the intervals")
+          ->needs(fits);
+  add_overwrite_option(*command, options->older)->needs(output);
   command
       ->add_option("--evaluations", options->effort.evaluations,
                    "With --cross-validate: largest number of simulations for each fit")
+      ->needs(fits)
       ->capture_default_str();
   command->callback([options, &status] { status = run_compare(*options); });
 }
