@@ -144,6 +144,19 @@ TEST_P(checked_channel, lends_a_frame_to_one_at_a_time) {
   }
 }
 
+/// A receiver that waits for a sender may miss that the mailbox was open between two closings.
+TEST(checked_mailbox, closed_twice_while_a_message_comes_gives_it) {
+  const strategy& of = strategy_named("two_flag_mailbox");
+  for (const near_model near : near_models) {
+    options how = by(near);
+    how.most_executions = 100'000 / part;
+    const program what = closings(of, 1, {{1}, {get}, {shut, open, shut}});
+    const report in_order = check(what, how);
+    expect_nothing_found_in(in_order, what, how);
+    expect_nothing_found(what, at_random(near, 3000 / part));
+  }
+}
+
 TEST(checked_channel_locks, of_the_world_do) {
   const strategy& of = strategy_named("ring_of_mcs_mpmc");
   for (const near_model near : near_models) {

@@ -185,7 +185,7 @@ class two_flag_mailbox {
       } else if ((head & is_taken) == 0) {
         return queue_status::closed;
       } else {
-        memory_->await(box.head, [head](std::uint32_t now) { return now != head; });  // for (2) or (3)
+        memory_->await(box.head, [head](std::uint32_t now) { return now != head; });  // for (2) to (4)
       }
     }
     return detail::take_and<T>(box.message, [&] { give_back(box); });
@@ -217,7 +217,17 @@ class two_flag_mailbox {
   static void give_back(place& box) {
     box.head.fetch_add(0U - is_taken, std::memory_order_release);  // (2)
   }
-  bool set_closed(bool closes) { return detail::change_bit(box_[0].head, closed_bit, closes); }
+  /// (4) With a notice, so that the head of an earlier closed period does not come again: a receiver that
+  ///     missed the opening between them would wait on.
+  bool set_closed(bool closes) {
+    auto& head = box_[0].head;
+    std::uint32_t seen = head.load(std::memory_order_relaxed);
+    while (((seen & closed_bit) != 0) != closes)
+      if (head.compare_exchange(seen, (seen ^ closed_bit) + one_notice, std::memory_order_relaxed,
+                                std::memory_order_relaxed))
+        return true;
+    return false;
+  }
 
   Memory* memory_;
   typename Memory::template array<place> box_;
