@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <random>
@@ -18,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "nearfar/channel/list_nodes.hpp"
+#include "nearfar/channel/segment_list.hpp"
 #include "nearfar/channel/strategies.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/memory/threads/world.hpp"
@@ -28,6 +31,10 @@ namespace nearfar::testing {
 namespace {
 
 using namespace std::chrono_literals;
+
+/// Called once by the nodes below.
+std::function<void()> watched_obtain;
+std::function<void()> watched_give_back;
 
 class channel_of : public ::testing::TestWithParam<channel_strategy> {};
 INSTANTIATE_TEST_SUITE_P(every, channel_of, ::testing::ValuesIn(channel_strategies()), name_of_strategy);
@@ -171,6 +178,46 @@ TEST_P(channel_that_hands_back, keeps_the_message_unless_its_way_back_throws) {
     }
   }
   EXPECT_EQ(thrower::living, before);
+}
+
+/// Nodes that call a function whenever a thread has obtained one, and before it gives one back.
+template <typename Memory, typename Node>
+struct watched_nodes : list_nodes::fixed<Memory, Node> {
+  using base = list_nodes::fixed<Memory, Node>;
+  using base::base;
+  std::uint64_t obtain() {
+    const std::uint64_t result = base::obtain();
+    if (watched_obtain) std::exchange(watched_obtain, nullptr)();
+    return result;
+  }
+  void give_back(std::uint64_t node) {
+    if (watched_give_back) std::exchange(watched_give_back, nullptr)();
+    base::give_back(node);
+  }
+};
+template <typename Memory, typename T>
+using watched_segments = segment_list<Memory, T, watched_nodes, 2, false>;
+
+/// Two sends have taken the last segments while others fill the channel. Then there is room, but a third send
+/// finds no segment, and would wait. So the second, which returns its segment, must not say full.
+TEST(channel_of_segments, has_room_once_a_segment_that_was_not_needed_is_back) {
+  channel<int, watched_segments> c(3);
+  ASSERT_EQ(c.try_send(0), queue_status::success);
+  queue_status second = queue_status::closed;
+  watched_obtain = [&] {
+    watched_obtain = [&] {
+      EXPECT_EQ(c.try_send(1), queue_status::success);
+      EXPECT_EQ(c.try_send(2), queue_status::success);
+      watched_give_back = [&] {
+        EXPECT_EQ(*c.try_receive(), 0);
+        EXPECT_EQ(c.try_send(3), queue_status::full);
+      };
+    };
+    second = c.try_send(4);
+  };
+  EXPECT_EQ(c.try_send(5), queue_status::full);
+  EXPECT_EQ(second, queue_status::success);
+  for (const int message : {1, 2, 4}) EXPECT_EQ(*c.try_receive(), message);
 }
 
 /// Gives a thread that has begun to wait the time to sleep.

@@ -38,6 +38,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "nearfar/channel/buffer.hpp"
 #include "nearfar/channel/channel_memory.hpp"
@@ -103,7 +104,10 @@ class segment_list {
     std::uint64_t spare = none;
     std::uint64_t position = tail.position.load(std::memory_order_acquire);  // pairs with (3)
     for (;;) {
-      if ((position & closed_bit) != 0) return without(spare, queue_status::closed);
+      if ((position & closed_bit) != 0) {
+        if (spare != none) nodes_.give_back(spare);
+        return queue_status::closed;
+      }
       if (is_after_last(position)) {
         position = await_next_segment(tail, position);
         continue;
@@ -116,7 +120,10 @@ class segment_list {
       }
       if (!has_room) {
         const std::uint64_t now = tail.position.load(std::memory_order_acquire);
-        if (now == position) return without(spare, queue_status::full);
+        if (now == position && spare == none) return queue_status::full;
+        // A receiver may have made room meanwhile, and woken a sender that found no segment. Nobody wakes it
+        // again unless this one sends.
+        if (spare != none) nodes_.give_back(std::exchange(spare, none));
         position = now;
         continue;
       }
@@ -219,10 +226,6 @@ class segment_list {
     made.next.store(none, std::memory_order_relaxed);
     if constexpr (!HasOneReceiver) made.taken.store(0, std::memory_order_relaxed);
     for (place& each : made.places) each.state.store(0, std::memory_order_relaxed);
-    return result;
-  }
-  [[nodiscard]] queue_status without(std::uint64_t spare, queue_status result) {
-    if (spare != none) nodes_.give_back(spare);
     return result;
   }
   /// Valid if the tail is at that position.
