@@ -30,8 +30,8 @@ using checker::value_list;
 
 /// A channel, one call after the other. `send(message)`, `receive()` and `is_closed()` return a `result`.
 /// `receive` also returns the message, or the one that threw and is lost. Where the strategy does not tell
-/// full or empty exactly, the model may always say so. Where it hands messages back, a send may throw at any
-/// time, as it moves its message outside the order of the channel's operations.
+/// full or empty exactly, the model may always say so. Where it hands messages back, a send that finds the
+/// channel open may throw without room, as it may get the room after the channel was closed.
 class channel_model {
  public:
   enum method : int { send, receive, close, reopen, is_closed };
@@ -102,7 +102,7 @@ class channel_model {
   static constexpr std::uint64_t void_place = 0;
 
   [[nodiscard]] bool apply_send(std::uint64_t message, std::uint64_t brought) {
-    if (brought == threw && hands_back_) return true;
+    if (brought == threw && hands_back_) return !is_closed_;
     if (brought == closed || is_closed_) return brought == closed && is_closed_;
     if (brought == in_vain) return !tells_full_ || places_.size() >= capacity_;
     const auto messages =

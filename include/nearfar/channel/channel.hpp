@@ -43,8 +43,8 @@ concept sendable = std::is_object_v<T> && !std::is_const_v<T> && std::move_const
                    !std::same_as<T, queue_status>;
 
 /// A type that this strategy can send. A strategy that moves a message before it knows that the channel is
-/// open hands the message back if it is closed. It does so by move assignment if the move may throw, so the
-/// type must then be move-assignable.
+/// open hands the message back if it is closed. It does so by move assignment if the move constructor may
+/// throw, so the type must then be move-assignable.
 template <typename T, template <typename, typename> typename Buffer, typename Memory = process_memory>
 concept sendable_by = sendable<T> && (std::is_nothrow_move_constructible_v<T> ||
                                       std::is_move_assignable_v<T> || !detail::hands_back<Buffer<Memory, T>>);
@@ -53,9 +53,9 @@ concept sendable_by = sendable<T> && (std::is_nothrow_move_constructible_v<T> ||
 /// `send`, `receive` and their timed forms wait: they poll first and then sleep. The woken thread need not be
 /// the one that has waited longest.
 ///
-/// A message that is not sent is unchanged. One exception: if the channel closes during a send, a strategy
-/// that hands messages back (`sendable_by`) moves the message in and out again. If a move throws, so does the
-/// send; if it is the move out, the message is lost.
+/// A send throws if moving its message throws. A message that is not sent is unchanged, with one exception:
+/// if the channel closes during a send, a strategy that hands messages back (`sendable_by`) has moved the
+/// message already. If a move on the way back throws, the message is lost.
 template <typename Memory, typename T, template <typename, typename> typename Buffer>
 class basic_channel {
  protected:

@@ -363,7 +363,7 @@ template <typename Channel, std::invocable<received<typename Channel::value_type
 }
 /// Sends to the channel, and then calls `handler(queue_status)` with `success` or `closed`. A message given
 /// by `std::move` stays where it is, and is moved from only if it is sent. The case must not outlive
-/// the message.
+/// the message. If a move throws, so does the selection; the message may then be lost, so make a new case.
 template <typename Channel, std::invocable<queue_status> Handler>
   requires std::same_as<typename Channel::memory_type, process_memory>
 [[nodiscard]] auto on_send(Channel& to, typename Channel::value_type&& value, Handler handler) {
