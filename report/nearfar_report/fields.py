@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -57,8 +58,13 @@ def is_positive(value: Any) -> bool:
     return is_integer(value) and value > 0
 
 
+def is_value(value: Any) -> bool:
+    """Whether this is a finite number, of either sign. Python reads 1e999 as infinite, and whole numbers of any size."""
+    return (is_integer(value) or isinstance(value, float)) and abs(value) <= sys.float_info.max
+
+
 def is_number(value: Any) -> bool:
-    return (is_integer(value) or isinstance(value, float)) and value >= 0
+    return is_value(value) and value >= 0
 
 
 def is_name(value: Any) -> bool:

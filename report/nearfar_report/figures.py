@@ -11,13 +11,14 @@ import pandas
 
 from . import styles
 from .charts import Scale
+from .fields import is_value
 from .generic import measured_columns, stated_tables
 from .measurements import name_series
 from .page import Section
 from .panels import Panel, lines
 from .pictures import curve_picture
 from .results import Record, ResultsFile
-from .statements import Statement, is_value, with_unit
+from .statements import Statement, with_unit
 
 NONE = "none"  # 0 among categories
 

@@ -11,12 +11,12 @@ import pandas
 
 from .charts import BarPanel, LinePanel
 from .column import Column, key_of
-from .fields import text_of
+from .fields import is_value, text_of
 from .measurements import PLACE, axis_values, name_series, varying_axes
 from .panels import Panel, bars, full_title, lines, panels
 from .pictures import bar_pictures, curve_picture, limits_of, line_picture, numbered
 from .published import Published, points_of
-from .statements import JUDGED, RECORDED, TIME, Quantity, Statement, is_value, with_unit
+from .statements import JUDGED, RECORDED, TIME, Quantity, Statement, with_unit
 from .statistics import summarize
 from .styles import Picture, looks
 from .tables import MISSING, Table, capitalised, fixed, with_interval, world_name

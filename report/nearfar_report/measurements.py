@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas
 
-from .fields import text_of
+from .fields import is_value, text_of
 from .results import Record, ResultsFile, Sample
-from .statements import TIME, Relation, in_users_order, is_value
+from .statements import TIME, Relation, in_users_order
 from .statistics import coefficient_of_variation
 
 # As in bench/results/results.hpp; for files that do not say which bounds they were measured with.

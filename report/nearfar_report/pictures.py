@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from .column import Column
+from .column import Column, key_of
 from .charts import BarPanel, LinePanel, bar_chart, curve_chart, line_chart
 from .panels import chunks
 from .published import NOTE
+from .statements import TIME
 from .statistics import Summary
 from .styles import Look, Picture, picture
-from .tables import interval_note
+from .tables import enumeration, interval_note
 
 
 def numbered(name: str, index: int, count: int) -> str:
@@ -21,9 +22,9 @@ def numbered(name: str, index: int, count: int) -> str:
 
 
 def prediction_note(drawn: Iterable[tuple[str, Summary]], are_drawn: bool) -> list[str]:
-    """Sentences on the real machine's times, if any is predicted; `drawn` has the summaries with their series."""
-    named = list(drawn)
-    known = [one for _, one in named if one.factors]
+    """Sentences on the real machine's times, if any is predicted; `drawn` has the times with their series."""
+    times = list(drawn)
+    known = [one for _, one in times if one.factors]
     if not known:
         return []
     if are_drawn:
@@ -31,12 +32,14 @@ def prediction_note(drawn: Iterable[tuple[str, Summary]], are_drawn: bool) -> li
     factors = sorted({f"{one.factors[0]:.2f} and {one.factors[1]:.2f}" for one in known if one.factors})
     beyond = " beyond work and waits" if any(one.beyond_optimum for one in known) else ""
     cause = "" if len(factors) == 1 else ", depending on the machine and its number of nodes"
-    predicted = {series for series, one in named if one.factors}
-    others = [series for series in dict.fromkeys(series for series, _ in named) if series not in predicted]
+    predicted = {series for series, one in times if one.factors}
+    lacking = list(dict.fromkeys(series for series, one in times if not one.factors))
+    without = [series for series in lacking if series not in predicted]
+    partly = [f"some points of {series}" for series in lacking if series in predicted]
     return [
         f"Simulated: in 90 of 100 cases the real machine's time{beyond} lies "
         f"between {' or '.join(factors)} times the simulated time{beyond}{cause}.",
-        *([f"For {', '.join(others)} this is not known."] if others else []),
+        *([f"No such interval is known for {enumeration([*without, *partly])}."] if lacking else []),
     ]
 
 
@@ -45,9 +48,9 @@ def bar_picture(
     alternative: str, remarks: Sequence[str] = (), parts: Mapping[str, str] | None = None,
 ) -> Picture:  # fmt: skip
     """All panels in one figure."""
-    cells = [(series, summary) for panel in panels for (series, _, _), summary in panel.cells.items()]
-    whiskers = interval_note(summary for _, summary in cells)
-    caption = [f"{head}. Medians; whiskers: {whiskers}.", *prediction_note(cells, True), *remarks]
+    summaries = [summary for panel in panels for summary in panel.cells.values()]
+    said = prediction_note((("", one) for one in summaries), True)
+    caption = [f"{head}. Medians; whiskers: {interval_note(summaries)}.", *said, *remarks]
     return picture(bar_chart(panels, columns, looks, parts), name, caption, alternative)
 
 
@@ -69,9 +72,10 @@ def bar_pictures(
 def _line_picture(
     figure: Figure, panel: LinePanel, name: str, head: str, alternative: str, remarks: Sequence[str]
 ) -> Picture:
-    points = [(series, summary) for (series, _), curve in panel.curves.items() for summary in curve.values()]
-    said = [*prediction_note(points, panel.has_predictions), *([NOTE] if panel.points else []), *remarks]
-    caption = f"{head}. Medians; bands or whiskers: {interval_note(summary for _, summary in points)}."
+    summaries = [summary for curve in panel.curves.values() for summary in curve.values()]
+    times = [(series, one) for (series, key), curve in panel.curves.items() if key == key_of(TIME) for one in curve.values()]
+    said = [*prediction_note(times, panel.has_predictions), *([NOTE] if panel.points else []), *remarks]
+    caption = f"{head}. Medians; bands or whiskers: {interval_note(summaries)}."
     return picture(figure, name, [caption, *said], alternative)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .fields import (
-    RERUN, Checks, Record, ResultsError, check_fields, is_count, is_name, is_number, is_positive, or_null, text_of,
+    RERUN, Checks, Record, ResultsError, check_fields, is_count, is_name, is_number, is_positive, is_value, or_null, text_of,
 )  # fmt: skip
-from .statements import LOCK, Statement, is_coordinate, is_value
+from .statements import LOCK, Statement, is_coordinate
 
 SCHEMA = "nearfar.results/1"
 

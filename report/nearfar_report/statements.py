@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from .fields import (
-    RERUN, Checks, Record, ResultsError, check_fields, check_provenance, is_count, is_integer, is_name, or_null,
+    RERUN, Checks, Record, ResultsError, check_fields, check_provenance, is_count, is_integer, is_name, is_value, or_null,
 )  # fmt: skip
 
 LOCK = "lock"
@@ -123,11 +122,6 @@ UNSTATED = Statement(
     case="scenario",
     columns=(Quantity(TIME, "Time", "ns", "the measured time divided by the iterations of all ranks"),),
 )
-
-
-def is_value(value: Any) -> bool:
-    """Whether this is a finite number, of either sign."""
-    return is_integer(value) or (isinstance(value, float) and math.isfinite(value))
 
 
 def is_coordinate(value: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from .statistics import Summary
@@ -79,7 +79,12 @@ def with_interval(summary: Summary | None, write: Callable[[float], str] = numbe
     return f"{median}\nrange {low} … {high}"
 
 
-def interval_note(summaries: Iterable[Summary]) -> str:
+def enumeration(words: Sequence[str]) -> str:
+    """'a, b and c'."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def interval_note(summaries: Sequence[Summary]) -> str:
     """A few words on the whiskers or bands."""
     counts = {True: set[int](), False: set[int]()}
     for summary in summaries:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -116,12 +117,16 @@ def test_captions_name_the_curves_without_one(report: Report, write: Write) -> N
     outcome = report(write("r.jsonl", [*curves(3), *without]))
     assert outcome.status == 0, outcome.err
     captions = [part.partition("</figcaption>")[0] for part in outcome.page.split("<figcaption>")[1:]]
-    assert sum(f"{FACTORS} For tas this is not known." in caption for caption in captions) == 2
-    assert outcome.page.count("this is not known") == 2
+    assert sum(f"{FACTORS} No such interval is known for tas." in caption for caption in captions) == 2
+    assert outcome.page.count("No such interval") == 2
     measured = [
         {**ecsb(f"other{i}", r, [500 + r] * ranks), "world": "threads"} for i in range(4) for r in range(8) for ranks in (2, 3)
     ]  # fmt: skip
-    assert "this is not known" not in report(write("of_both.jsonl", [*curves(4), *measured])).page
+    assert "No such interval" not in report(write("of_both.jsonl", [*curves(4), *measured])).page
+    partly = [{**one, "predicted_low": None} if one["lock"] == "lock1" and one["ranks"] == 3 else one for one in curves(4)]
+    for lacking, named in ([], "some points of lock1"), (without, "tas and some points of lock1"):
+        page = report(write("partly.jsonl", [*partly, *lacking])).page
+        assert f"{FACTORS} No such interval is known for {named}." in page
 
 
 def test_all_repetitions_have_one_or_none(report: Report, write: Write) -> None:
@@ -138,11 +143,19 @@ def test_a_prediction_begins_before_it_ends(report: Report, write: Write) -> Non
     assert "r.jsonl:2: 'predicted_low' is " in outcome.err
 
 
-@pytest.mark.parametrize("low", ["x", [1], -1, True])
+@pytest.mark.parametrize("low", ["x", [1], -1, True, 10**400])
 def test_a_prediction_is_a_number(report: Report, write: Write, low: object) -> None:
     outcome = report(write("r.jsonl", [{**one, "predicted_low": low} for one in predicted(eight("cohort"))]))
     assert outcome.status == 2
     assert "field 'predicted_low' is" in outcome.err
+
+
+def test_a_prediction_is_finite(report: Report, write: Write) -> None:
+    file = write("r.jsonl", predicted(eight("cohort")))
+    file.write_text(re.sub(r'("predicted_high": *)[0-9.]+', r"\g<1>1e999", file.read_text()))
+    outcome = report(file)
+    assert outcome.status == 2
+    assert "field 'predicted_high' is" in outcome.err
 
 
 def test_the_choice_of_a_lock_has_one(report: Report, write: Write) -> None:
