@@ -380,8 +380,15 @@ class MachineFiles(InEmptyFolder):
         self.refuse(text.replace('"by": "origin"', '"by": "me"', 1), self.line_of(text, "put"), ["origin, nic, target"])
 
     def test_the_last_word_of_a_line_is_on_that_line(self):
-        for value, saying in [("1e999", "the number 1e999 is too large"), ("nul", "nul<U+000A>'"), ("1 1", "not JSON at")]:
+        for value, saying in [("1e999", "the number 1e999 is out of range"), ("nul", "nul<U+000A>'"), ("1 1", "not JSON at"), ("\0", "byte 0")]:
             self.refuse(f'{{\n"schema": "nearfar.machine/1",\n"a": {value}\n}}\n', 3, [saying])
+        self.refuse("\n\n5\n", 3, ["holds no object"])
+        self.refuse('{\n"a": 1,\n\n', 2, ["ends within the JSON text"])
+
+    def test_what_no_machine_has_is_refused_in_few_words(self):
+        self.refuse('{"a":' * 100_000, 1, ["8 deep"])
+        (self.folder / "m.json").write_text('{"a": "' + "x" * 100_000)
+        self.assertLess(len(self.nearfar("sim", "ecsb", "--machine", "m.json", *SHAPE).stderr), 500)
 
     def test_intervals_have_two_ends_in_order(self):
         for group in ("near", "library", "network"):
@@ -447,7 +454,8 @@ class MachineFiles(InEmptyFolder):
         text = self.text()
         lines = text.splitlines()
         self.refuse("\n".join(lines[:5]), 5, ["ends"])
-        self.refuse("", 1, ["ends"])
+        for blank in ("", " \n"):
+            self.refuse(blank, 1, ["the file is empty"])
         self.refuse("[]", 1, ["not an object"])
         self.refuse("7", 1, ["no object"])
         self.refuse(text.replace('"hit":', '"hit" 1'), self.line_of(text, "near"), ["not JSON"])
@@ -558,6 +566,7 @@ class Fit(InEmptyFolder):
         for option in (["--output", "x.json"], ["--start", "coolmuc2"], ["--evaluations", "3"]):
             self.assert_refused("sim", "compare", *option, saying=f"{option[0]} requires --cross-validate")
         self.assert_refused("sim", "compare", "--cross-validate", "--overwrite", saying="--overwrite requires --output")
+        self.assert_refused("sim", "compare", "--cross-validate=false", "--output", "x.json", saying="cross-validate was given")
 
     def test_an_interval_needs_points_sessions_and_plausible_times(self):
         files = self.write_two_sessions(ranks_per_node=(4, 15))

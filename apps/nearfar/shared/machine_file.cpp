@@ -90,6 +90,8 @@ class field_collector : public nlohmann::json_sax<nlohmann::json> {
   bool end_array() override { return true; }
   bool start_object(std::size_t /*elements*/) override {
     if (!path_.empty()) groups_.try_emplace(name(), key_line_);
+    constexpr std::size_t deepest = 8;
+    if (path_.size() == deepest) refuse(fmt::format("objects are more than {} deep in each other", deepest));
     path_.emplace_back();
     return true;
   }
@@ -107,13 +109,14 @@ class field_collector : public nlohmann::json_sax<nlohmann::json> {
   bool parse_error(std::size_t position, const std::string& token,
                    const nlohmann::json::exception& error) override {
     if (std::string_view(error.what()).find("unexpected end of input") != std::string_view::npos)
-      refuse("the file ends within the JSON text");
+      refuse("the file ends within the JSON text", line_at(text_.find_last_not_of(blanks)));
     // The last character read may be the end of the line.
-    const auto before = text_.substr(0, position == 0 ? 0 : position - 1);
-    const int line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+    const int line = line_at(position == 0 ? 0 : position - 1);
+    constexpr std::size_t shown = 60;
+    const std::string last = token.size() <= shown ? token : "..." + token.substr(token.size() - shown);
     if (dynamic_cast<const nlohmann::json::out_of_range*>(&error) != nullptr)
-      refuse(fmt::format("the number {} is too large", token), line);
-    refuse(fmt::format("not JSON at '{}'", token), line);
+      refuse(fmt::format("the number {} is out of range", last), line);
+    refuse(fmt::format("not JSON at the end of '{}'", last), line);
   }
 
   [[noreturn]] void refuse(const std::string& what, int line) const {
@@ -134,10 +137,17 @@ class field_collector : public nlohmann::json_sax<nlohmann::json> {
   }
   [[nodiscard]] const std::map<std::string, int>& groups() const { return groups_; }
 
+  static constexpr const char* blanks = " \t\r\n";
+
+  [[nodiscard]] int line_at(std::size_t position) const {
+    const auto before = text_.substr(0, position);
+    return 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  }
+
  private:
   [[nodiscard]] std::string name() const { return fmt::format("{}", fmt::join(path_, ".")); }
   bool value(field_value what) {
-    if (path_.empty()) refuse("the file holds no object");
+    if (path_.empty()) refuse("the file holds no object", line_at(text_.find_first_not_of(blanks)));
     fields_[name()] = {std::move(what), key_line_};
     return true;
   }
@@ -316,6 +326,11 @@ void print_object(std::string& text, const nlohmann::ordered_json& object, const
 simulation::machine parse_machine(std::string_view text, const std::string& file) {
   int line = 1;
   field_collector collected(file, text, line);
+  if (text.find_first_not_of(field_collector::blanks) == std::string_view::npos)
+    collected.refuse("the file is empty", 1);
+  // At which the parser would end.
+  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
+    collected.refuse("byte 0 in the text", collected.line_at(zero));
   nlohmann::json::sax_parse(counting_iterator(text.data(), &line),
                             counting_iterator(text.data() + text.size(), nullptr), &collected);
   field_reader reader(collected);

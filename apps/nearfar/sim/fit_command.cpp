@@ -236,8 +236,10 @@ void add_sim_compare(CLI::App& sim, int& status) {
   add_shared_options(*command, *options);
   options->effort.evaluations = evaluations_of_a_fold;
   CLI::Option* const fits =
-      command->add_flag("--cross-validate", options->cross_validate,
-                        "Also fit without each session and each kind of locks, and judge there");
+      command
+          ->add_flag("--cross-validate", options->cross_validate,
+                     "Also fit without each session and each kind of locks, and judge there")
+          ->disable_flag_override();
   command
       ->add_option("--start", options->start,
                    "With --cross-validate: machine from which each fit begins (default: "
@@ -268,8 +270,10 @@ void add_sim_fit(CLI::App& sim, int& status) {
       ->add_option("--evaluations", options->effort.evaluations,
                    "Largest number of simulations of all measured points")
       ->capture_default_str();
-  command->add_flag("--cross-validate", options->cross_validate,
-                    "Also fit without each session and each kind of locks, and judge there");
+  command
+      ->add_flag("--cross-validate", options->cross_validate,
+                 "Also fit without each session and each kind of locks, and judge there")
+      ->disable_flag_override();
   command->callback([options, &status] { status = run_fit(*options); });
 }
 
