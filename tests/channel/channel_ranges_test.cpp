@@ -79,16 +79,11 @@ TEST_P(channel_with_ranges, moves_from_what_it_sends_of_a_range_and_leaves_the_r
   EXPECT_EQ(*messages[0], 7U);  // NOLINT(bugprone-use-after-move)
 }
 
-/// Whose channels have room for several messages.
-std::vector<channel_strategy> roomy_strategies() {
-  std::vector<channel_strategy> result;
-  for (const channel_strategy& one : channel_strategies())
-    if (one.make<std::uint64_t>(4)->capacity() >= 4) result.push_back(one);
-  return result;
-}
+bool has_room_for_ranges(const channel_strategy& one) { return one.make<std::uint64_t>(4)->capacity() >= 4; }
 
 class channel_with_room_for_ranges : public ::testing::TestWithParam<channel_strategy> {};
-INSTANTIATE_TEST_SUITE_P(every, channel_with_room_for_ranges, ::testing::ValuesIn(roomy_strategies()),
+INSTANTIATE_TEST_SUITE_P(every, channel_with_room_for_ranges,
+                         ::testing::ValuesIn(channel_strategies_where(&has_room_for_ranges)),
                          name_of_strategy);
 
 TEST_P(channel_with_room_for_ranges, goes_on_when_one_of_several_throws) {

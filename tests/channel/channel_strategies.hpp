@@ -2,6 +2,7 @@
 /// its channels behind an interface, so that a test is compiled once instead of once per strategy.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -135,6 +136,11 @@ struct channel_strategy {
 };
 
 [[nodiscard]] std::span<const channel_strategy> channel_strategies();
+[[nodiscard]] std::vector<channel_strategy> channel_strategies_where(auto&& predicate) {
+  std::vector<channel_strategy> result;
+  std::ranges::copy_if(channel_strategies(), std::back_inserter(result), predicate);
+  return result;
+}
 
 /// How Googletest calls the tests of one.
 inline constexpr auto name_of_strategy = [](const auto& of) { return std::string(of.param.name); };

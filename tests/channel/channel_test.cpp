@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <iterator>
 #include <limits>
 #include <random>
 #include <thread>
@@ -136,14 +135,9 @@ TEST_P(channel_of, goes_on_when_a_message_throws) {
   EXPECT_EQ(thrower::living, before);
 }
 
-[[nodiscard]] std::vector<channel_strategy> strategies_that_hand_back() {
-  std::vector<channel_strategy> result;
-  std::ranges::copy_if(channel_strategies(), std::back_inserter(result), &channel_strategy::hands_back);
-  return result;
-}
-
 class channel_that_hands_back : public ::testing::TestWithParam<channel_strategy> {};
-INSTANTIATE_TEST_SUITE_P(each, channel_that_hands_back, ::testing::ValuesIn(strategies_that_hand_back()),
+INSTANTIATE_TEST_SUITE_P(each, channel_that_hands_back,
+                         ::testing::ValuesIn(channel_strategies_where(&channel_strategy::hands_back)),
                          name_of_strategy);
 
 /// The channel closes after a send has found it open.

@@ -330,7 +330,7 @@ simulation::machine parse_machine(std::string_view text, const std::string& file
     collected.refuse("the file is empty", 1);
   // At which the parser would end.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
-    collected.refuse("byte 0 in the text", collected.line_at(zero));
+    collected.refuse("byte 0 in the text; remove it", collected.line_at(zero));
   nlohmann::json::sax_parse(counting_iterator(text.data(), &line),
                             counting_iterator(text.data() + text.size(), nullptr), &collected);
   field_reader reader(collected);

@@ -186,12 +186,14 @@ template <typename T, typename Slot, typename Afterwards>
   }
 }
 
-/// Sets or clears a bit of a word whose other bits others change. Returns whether this call changed it.
+/// Sets or clears a bit of a word whose other bits others change, and adds `notice`. Returns whether this
+/// call changed the word.
 template <typename Cell, typename Word>
-bool change_bit(Cell& cell, Word bit, bool is_to_be_set) {
+bool change_bit(Cell& cell, Word bit, bool is_to_be_set, Word notice = 0) {
   Word seen = cell.load(std::memory_order_relaxed);
   while (((seen & bit) != 0) != is_to_be_set)
-    if (cell.compare_exchange(seen, seen ^ bit, std::memory_order_relaxed, std::memory_order_relaxed))
+    if (cell.compare_exchange(seen, (seen ^ bit) + notice, std::memory_order_relaxed,
+                              std::memory_order_relaxed))
       return true;
   return false;
 }

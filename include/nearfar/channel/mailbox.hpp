@@ -219,15 +219,7 @@ class two_flag_mailbox {
   }
   /// (4) With a notice, so that the head of an earlier closed period does not come again: a receiver that
   ///     missed the opening between them would wait on.
-  bool set_closed(bool closes) {
-    auto& head = box_[0].head;
-    std::uint32_t seen = head.load(std::memory_order_relaxed);
-    while (((seen & closed_bit) != 0) != closes)
-      if (head.compare_exchange(seen, (seen ^ closed_bit) + one_notice, std::memory_order_relaxed,
-                                std::memory_order_relaxed))
-        return true;
-    return false;
-  }
+  bool set_closed(bool closes) { return detail::change_bit(box_[0].head, closed_bit, closes, one_notice); }
 
   Memory* memory_;
   typename Memory::template array<place> box_;
