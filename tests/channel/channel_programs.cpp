@@ -190,6 +190,32 @@ program closing(const strategy& of) {
   });
 }
 
+program closing_twice(const strategy& of) {
+  return on_a_node(3, [=](world& w, monitor&) {
+    const auto made = of.make(w, 1);
+    any_channel& channel = *made;
+    std::int64_t sent = 0;
+    std::int64_t got = 0;
+    if (w.rank() == 0) {
+      sent = channel.send(1) == queue_status::success ? 1 : 0;
+    } else if (w.rank() == 1) {
+      got = channel.receive().has_value() ? 1 : 0;
+    } else {
+      channel.close();
+      channel.reopen();
+      channel.close();
+    }
+    const auto sums = w.sum_over_ranks({sent, got});
+    if (sums[1] > sums[0]) throw nearfar::error("received what nobody sent");
+    if (w.rank() == 1) {
+      if (sums[0] > sums[1] && !channel.try_receive().has_value()) throw nearfar::error("lost");
+      if (channel.try_receive().status() != queue_status::closed)
+        throw nearfar::error("it is closed and empty");
+    }
+    w.barrier();
+  });
+}
+
 program range_closing(const strategy& of, std::size_t capacity) {
   return on_a_node(3, [=](world& w, monitor&) {
     const auto made = of.make(w, capacity);

@@ -178,6 +178,10 @@ using plan = std::vector<std::vector<word>>;
 /// One rank closes while another sends and a third receives. Every message sent is received, and no other.
 [[nodiscard]] program closing(const strategy& of);
 
+/// One rank sends, one receives, and a third closes, opens and closes again. Both waits end, and the message
+/// is received or left in the channel if it was sent.
+[[nodiscard]] program closing_twice(const strategy& of);
+
 /// Like `closing`, with two messages that are sent at once.
 [[nodiscard]] program range_closing(const strategy& of, std::size_t capacity);
 

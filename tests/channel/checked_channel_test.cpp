@@ -109,6 +109,21 @@ TEST(checked_segments, let_all_send_for_whom_there_is_room) {
   }
 }
 
+/// A rank that sleeps between two closings may miss that the channel was open. Random schedules seldom find
+/// that.
+TEST_P(checked_channel, gives_a_message_that_comes_between_two_closings) {
+  const strategy& of = GetParam();
+  for (const near_model near : near_models) {
+    options how = by(near);
+    how.most_executions = 10'000 / part;
+    const program tried = closings(of, capacities(of, {1}).front(), {{1}, {get}, {shut, open, shut}});
+    for (const program& what : {tried, closing_twice(of)}) {
+      const report in_order = check(what, how);
+      expect_nothing_found_in(in_order, what, how);
+      if (!in_order.complete) expect_nothing_found(what, at_random(near, 500 / part));
+    }
+  }
+}
 TEST_P(checked_channel, loses_nothing_when_it_is_closed) {
   for (const near_model near : near_models) expect_sound_sleep(closing(GetParam()), near, 1000);
 }
@@ -141,19 +156,6 @@ TEST_P(checked_channel, lends_a_frame_to_one_at_a_time) {
               expect_sound_sleep(of.frame_streams(capacity, senders, receivers, 2, closes), near, 300);
       expect_sound_sleep(of.frame_closing(capacity), near, 300);
     }
-  }
-}
-
-/// A receiver that waits for a sender may miss that the mailbox was open between two closings.
-TEST(checked_mailbox, closed_twice_while_a_message_comes_gives_it) {
-  const strategy& of = strategy_named("two_flag_mailbox");
-  for (const near_model near : near_models) {
-    options how = by(near);
-    how.most_executions = 100'000 / part;
-    const program what = closings(of, 1, {{1}, {get}, {shut, open, shut}});
-    const report in_order = check(what, how);
-    expect_nothing_found_in(in_order, what, how);
-    expect_nothing_found(what, at_random(near, 3000 / part));
   }
 }
 
