@@ -23,7 +23,7 @@ using simulation::distance;
 using simulation::executor;
 using simulation::transfer;
 
-constexpr int repetitions = 7;
+constexpr int runs = 7;
 
 /// Costs of a usual cluster: what they are decides how often ranks meet, and so how often fibres switch.
 simulation::machine usual_machine() {
@@ -61,7 +61,7 @@ void measure(std::string_view what, const char* topology, int ranks,
   std::vector<double> operations;
   std::vector<double> switches;
   std::vector<double> slowdowns;
-  for (int i = 0; i < repetitions; ++i) {
+  for (int i = 0; i < runs; ++i) {
     simulation::run_statistics took;
     const double seconds =
         seconds_of([&] { took = simulation::run(usual_machine(), where, body, {.bytes = 1U << 16U}); });
@@ -105,7 +105,7 @@ double peak_mebibytes() {
 }  // namespace
 
 int main() {
-  fmt::print("# median [least, most] of {} repetitions\n", repetitions);
+  fmt::print("# median [least, most] of {} repetitions\n", runs);
   measure("one rank, atomics", "node:1 core:1", 1, add_alone);
   measure("100 ranks, atomics on one word", "node:1 numa:4 core:25", 100, add_in_turns);
   constexpr const char* four_nodes = "node:4 numa:4 core:7";

@@ -71,13 +71,13 @@ struct cell {
 // modes by try_lock() first.
 constexpr std::size_t sequential_column = mode_names.size();
 constexpr std::size_t try_column = sequential_column + 1;
-constexpr std::size_t columns = try_column + 1;
-constexpr std::array<std::string_view, columns> column_names{"eager", "lazy", "progress", "sequential",
-                                                             "try_lock"};
+constexpr std::size_t column_count = try_column + 1;
+constexpr std::array<std::string_view, column_count> column_names{"eager", "lazy", "progress", "sequential",
+                                                                  "try_lock"};
 
 struct row {
   check_case of;
-  std::array<cell, columns> cells;
+  std::array<cell, column_count> cells;
   std::string violations;
   bool is_whole = true;
 
@@ -258,7 +258,7 @@ class matrix {
   void run_row(const checkable& lock, const case_size& of) {
     row done;
     done.of = case_of(lock, of);
-    for (std::size_t column = 0; column < columns; ++column)
+    for (std::size_t column = 0; column < column_count; ++column)
       for (const check_case& each : searches_of(done.of, column, options_->quick, lock.can_try)) {
         const checked one = run_check(each, lock, {.executions = most_executions()});
         done.is_whole = done.is_whole && one.result.complete;
@@ -421,7 +421,7 @@ class matrix {
     table += "| lock | ranks x acquisitions |";
     for (const std::string_view name : column_names) table += fmt::format(" {} | s |", name);
     table += " result |\n|---|---|";
-    for (std::size_t i = 0; i < columns; ++i) table += "---:|---:|";
+    for (std::size_t i = 0; i < column_count; ++i) table += "---:|---:|";
     table += "---|\n";
     for (const row& one : rows_) {
       table += fmt::format("| `{}` | {} |", one.of.object, shape_name(one.of));
