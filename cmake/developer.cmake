@@ -143,6 +143,10 @@ if(NEARFAR_SANITIZE OR NOT NEARFAR_TEST_FULL)
   endif()
   set_target_properties(${unused} PROPERTIES EXCLUDE_FROM_ALL TRUE)
 endif()
+# What `make bench` builds is linked here, too.
+if(NEARFAR_TEST_FULL AND TARGET nearfar_locks AND NOT NEARFAR_SANITIZE)
+  set_target_properties(nearfar_locks PROPERTIES EXCLUDE_FROM_ALL FALSE)
+endif()
 if(NEARFAR_MPI_ONLY)
   set_target_properties(nearfar_loops PROPERTIES EXCLUDE_FROM_ALL TRUE)
   # The tests of the installed package install everything.

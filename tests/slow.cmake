@@ -21,6 +21,7 @@ if(NEARFAR_TEST_WITHOUT_MPI)
     add_test(NAME lock_threads.other_shapes COMMAND nearfar_lock_threads_tests --gtest_brief=1 --gtest_color=no
                                                     --gtest_filter=${other_shapes})
     set_tests_properties(lock_threads.other_shapes PROPERTIES PROCESSORS 2 TIMEOUT 1200)
+    set_target_properties(nearfar_lock_threads_tests PROPERTIES EXCLUDE_FROM_ALL FALSE)
   endif()
 endif()
 
