@@ -46,12 +46,12 @@ TEST_P(checked_channel, is_linearizable) {
           const program what = attempts(of, capacity, of_ranks);
           const report in_order = check(what, how);
           expect_nothing_found_in(in_order, what, how);
-          if (!in_order.complete) expect_nothing_found(what, at_random(near, 500 / part));
+          if (!in_order.complete) expect_nothing_found(what, at_random(near, 1500 / part));
         }
     for (const std::size_t capacity : capacities(of, {1, 2, 3}))
       for (const plan& of_ranks : large_plans)
         if (may_do(of, of_ranks))
-          expect_nothing_found(attempts(of, capacity, of_ranks), at_random(near, 200 / part));
+          expect_nothing_found(attempts(of, capacity, of_ranks), at_random(near, 500 / part));
   }
 }
 TEST_P(checked_channel, is_linearizable_when_several_close_and_open_it) {
@@ -63,10 +63,10 @@ TEST_P(checked_channel, is_linearizable_when_several_close_and_open_it) {
           // The exhaustive search comes first: random schedules seldom find a withdrawal that an opening
           // follows.
           options how = by(near);
-          how.most_executions = 600 / part;
+          how.most_executions = 1000 / part;
           const program what = closings(of, capacity, of_ranks);
           EXPECT_FALSE(check(what, how).found);
-          expect_nothing_found(what, at_random(near, 100 / part));
+          expect_nothing_found(what, at_random(near, 250 / part));
         }
 }
 TEST_P(checked_channel, wakes_whoever_waits) {
@@ -79,7 +79,7 @@ TEST_P(checked_channel, wakes_whoever_waits) {
         for (int receivers = 1; receivers <= most_receivers; ++receivers)
           for (const bool closes : {false, true})
             if (!closes || senders == 1)
-              expect_sound_sleep(streams(of, capacity, senders, receivers, 3, closes), near, 200);
+              expect_sound_sleep(streams(of, capacity, senders, receivers, 3, closes), near, 500);
 }
 void expect_success(queue_status found) {
   if (found != queue_status::success) throw nearfar::error("nobody closes, and there is room");
@@ -135,7 +135,7 @@ TEST_P(checked_channel, wakes_all_for_whom_there_is_something_in_a_range) {
     for (const std::size_t capacity : {1U, 2U, 3U})
       for (int senders = 1; senders <= most_senders; ++senders)
         for (int receivers = 1; receivers <= most_receivers; ++receivers)
-          expect_sound_sleep(range_streams(of, capacity, senders, receivers, 3), near, 100);
+          expect_sound_sleep(range_streams(of, capacity, senders, receivers, 3), near, 300);
 }
 TEST_P(checked_channel, loses_nothing_of_a_range_when_it_is_closed) {
   for (const near_model near : near_models)
@@ -153,7 +153,7 @@ TEST_P(checked_channel, lends_a_frame_to_one_at_a_time) {
         for (int receivers = 1; receivers <= most_receivers; ++receivers)
           for (const bool closes : {false, true})
             if (!closes || senders == 1)
-              expect_sound_sleep(of.frame_streams(capacity, senders, receivers, 2, closes), near, 100);
+              expect_sound_sleep(of.frame_streams(capacity, senders, receivers, 2, closes), near, 300);
       expect_sound_sleep(of.frame_closing(capacity), near, 300);
     }
   }
