@@ -22,7 +22,7 @@ using checker::fault;
 constexpr std::size_t most_columns = 110;
 
 /// The words of a text in lines of at most `columns`, each after `indent`.
-std::string indented_lines(std::string_view text, std::string_view indent, std::size_t columns) {
+std::string wrapped_words(std::string_view text, std::string_view indent, std::size_t columns) {
   std::string result;
   std::string current(indent);
   std::size_t at = 0;
@@ -50,7 +50,7 @@ std::string wrapped_lines(std::string_view text, std::string_view indent, std::s
     if (indent.size() + line.size() <= columns)
       result += fmt::format("{}{}\n", indent, line);
     else
-      result += indented_lines(line.substr(deeper), std::string(indent) + std::string(deeper, ' '), columns);
+      result += wrapped_words(line.substr(deeper), std::string(indent) + std::string(deeper, ' '), columns);
     text.remove_prefix(std::min(line.size() + 1, text.size()));
   }
   return result;
@@ -233,7 +233,7 @@ std::string violation_text(const check_case& of, const checker::replayed& shown)
   if (of.kind != checked_kind::lock) text += operations_text(shown);
   text += "\n" + wrapped_lines(fmt::format("{}: {}", name(shown.found->what), shown.found->text), "  ",
                                most_columns);
-  text += indented_lines(fmt::format("That is: {}.", meaning(shown.found->what)), "  ", most_columns);
+  text += wrapped_words(fmt::format("That is: {}.", meaning(shown.found->what)), "  ", most_columns);
   return text;
 }
 
