@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -192,39 +193,53 @@ constexpr std::array beyond_these_searches{
 [[nodiscard]] std::string missed(std::string_view name, const std::vector<program>& programs,
                                  const std::vector<std::string_view>& files,
                                  std::uint64_t most_executions = 10'000) {
+  struct place {
+    const program* what;
+    near_model near;
+  };
+  std::vector<place> places;
+  for (const program& what : programs)
+    for (const near_model near : near_models) places.push_back({&what, near});
+  std::map<mutation, std::set<std::size_t>> reached_in;  // the places of which a few executions reach it
+  for (std::size_t i = 0; i < places.size(); ++i)
+    for (const mutation& one : mutations_of(*places[i].what, by(places[i].near), "nearfar/channel/", 50))
+      if (std::any_of(files.begin(), files.end(),
+                      [&](std::string_view file) { return one.where.file.ends_with(file); }))
+        reached_in[one].insert(i);
   struct effort {
     search by;
     std::uint64_t executions;
+    std::uint64_t seed;
   };
-  // Some program finds most mutants soon at random. The others are worth more effort.
-  const std::array efforts{effort{search::random, 200}, effort{search::random, most_executions / 5},
-                           effort{search::exhaustive, most_executions},
-                           effort{search::random, most_executions}};
-  const auto is_caught = [&](const mutation& one) {
-    for (const effort& spent : efforts)
-      for (const program& what : programs)
-        for (const near_model near : near_models) {
-          options how = by(near);
-          how.by = spent.by;
-          how.broken = one;
-          how.most_executions = spent.executions;
-          how.most_steps = 3000;
-          if (check(what, how).found) return true;
-        }
+  // Some place finds most mutants soon at random. So all places are searched a little before any is searched
+  // for twice as long, by another seed.
+  std::vector<effort> efforts{{search::random, 200, 1}};
+  while (efforts.back().executions < most_executions)
+    efforts.push_back(
+        {search::random, std::min(2 * efforts.back().executions, most_executions), efforts.back().seed + 1});
+  efforts.push_back({search::exhaustive, most_executions, 1});
+  const auto is_found = [&](const mutation& one, const place& in, const effort& spent) {
+    options how = by(in.near);
+    how.by = spent.by;
+    how.seed = spent.seed;
+    how.broken = one;
+    how.most_executions = spent.executions;
+    how.most_steps = 3000;
+    return check(*in.what, how).found.has_value();
+  };
+  // Places that seldom reach it come last: they take as long as the others, and show less.
+  const auto is_caught = [&](const mutation& one, const std::set<std::size_t>& reached) {
+    for (const bool among_reached : {true, false})
+      for (const effort& spent : efforts)
+        for (std::size_t i = 0; i < places.size(); ++i)
+          if (reached.contains(i) == among_reached && is_found(one, places[i], spent)) return true;
     return false;
   };
-  std::set<mutation> all;
-  for (const program& what : programs)
-    for (const near_model near : near_models)
-      for (const mutation& one : mutations_of(what, by(near), "nearfar/channel/", 50))
-        if (std::any_of(files.begin(), files.end(),
-                        [&](std::string_view file) { return one.where.file.ends_with(file); }))
-          all.insert(one);
-  EXPECT_GT(all.size(), 3U);
+  EXPECT_GT(reached_in.size(), 3U);
   std::string result;
-  for (const mutation& one : all)
+  for (const auto& [one, reached] : reached_in)
     if (!test::is_known_harmless(harmless_in_channels, std::string(name), one) &&
-        !test::is_known_harmless(beyond_these_searches, std::string(name), one) && !is_caught(one))
+        !test::is_known_harmless(beyond_these_searches, std::string(name), one) && !is_caught(one, reached))
       result += one.text() + ": " + test::line_at(one.where) + "\n";
   return result;
 }

@@ -3,17 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
 
 #include "nearfar/checker/checker.hpp"
+#include "tests/checker/delivery_modes.hpp"
 
 namespace nearfar::checker::testing {
 
 inline constexpr auto weak = near_model::release_acquire;
 inline constexpr auto strong = near_model::sequential;
-
-inline constexpr std::array all_modes{delivery_mode::eager, delivery_mode::lazy, delivery_mode::progress};
 
 /// For programs without near cells whose order matters.
 [[nodiscard]] inline options by(delivery_mode mode) { return {.mode = mode, .near = near_model::sequential}; }

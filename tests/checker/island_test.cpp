@@ -44,7 +44,7 @@ TEST(islands, are_in_the_lock_that_is_checked) {
 
 TEST(islands, have_a_right_lock_in_every_order) {
   for (const shape& of : {three_nodes, trying(three_nodes), shared_node})
-    for (const auto mode : all_delivery_modes) {
+    for (const auto mode : checker::testing::all_modes) {
       const checker::report result = checker::check(program_of(hmcs(), of), {.mode = mode});
       EXPECT_FALSE(result.found) << result.found->text;
       EXPECT_TRUE(result.complete);
@@ -59,7 +59,7 @@ TEST(islands, have_a_right_lock_in_many_orders) {
   // A word of a queue is used again by the third acquisition.
   for (const shape& of : {shape{4, 4, 4, attempts::lock, 2}, shape{6, 3, 4, attempts::try_first, 2},
                           shape{6, 3, 6, attempts::lock, 2}})
-    for (const auto mode : all_delivery_modes)
+    for (const auto mode : checker::testing::all_modes)
       for (const auto conflict : {checker::conflicts::reported, checker::conflicts::enacted}) {
         checker::options how{.mode = mode, .conflict = conflict};
         how.by = checker::search::random;
@@ -98,7 +98,7 @@ std::vector<shape> shapes_to_break() {
 std::optional<checker::violation> search(const checker::mutation& mutant) {
   const auto search_in = [&](const std::vector<shape>& among, checker::options how) {
     how.broken = mutant;
-    return violation_in(programs_of(hmcs(), among), how, all_delivery_modes);
+    return violation_in(programs_of(hmcs(), among), how);
   };
   for (const std::uint64_t executions : {50U, 400U, 3000U, 30'000U}) {
     if (auto found = search_in(

@@ -173,7 +173,7 @@ class sound : public testing::TestWithParam<std::string> {};
 
 TEST_P(sound, does_not_mind_where_writes_come_again) {
   const bench::lock_entry& entry = lock_named(GetParam());
-  for (const auto mode : {delivery_mode::eager, delivery_mode::lazy, delivery_mode::progress}) {
+  for (const auto mode : checker::testing::modes_of(entry)) {
     const checker::options how{.mode = mode, .conflict = checker::conflicts::enacted};
     checker::options most = how;
     if (has_many_orders(entry)) most.most_executions = 10'000;

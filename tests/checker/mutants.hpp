@@ -5,11 +5,13 @@
 #include <array>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "nearfar/checker/checker.hpp"
+#include "tests/checker/delivery_modes.hpp"
 
 namespace nearfar::test {
 
@@ -71,13 +73,10 @@ template <typename Own>
          std::any_of(std::begin(own), std::end(own), is_it);
 }
 
-inline const std::vector<checker::delivery_mode> all_delivery_modes{
-    checker::delivery_mode::lazy, checker::delivery_mode::eager, checker::delivery_mode::progress};
-
 /// The first violation, program by program, in each of the modes.
 [[nodiscard]] inline std::optional<checker::violation> violation_in(
     const std::vector<checker::program>& programs, checker::options how,
-    const std::vector<checker::delivery_mode>& modes = all_delivery_modes) {
+    std::span<const checker::delivery_mode> modes = checker::testing::all_modes) {
   how.most_steps = 2000;
   for (const checker::program& program : programs) {
     for (const checker::delivery_mode mode : modes) {

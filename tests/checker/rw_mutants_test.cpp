@@ -162,22 +162,25 @@ constexpr harmless harmless_changes[] = {
      "ends at its deadline at the latest"},
 };
 
-/// The first violation of a lock, or of a mutant of it. Most show in small programs, or soon at random in
-/// larger ones.
+/// The first violation of a lock, or of a mutant of it. Most mutants show soon at random, others in small
+/// programs.
 std::optional<checker::violation> search(const std::string& lock,
                                          const std::optional<checker::mutation>& mutant) {
   const auto search_in = [&](const std::vector<program>& among, checker::options how) {
     how.broken = mutant;
-    return violation_in(among, how);
+    return violation_in(among, how, checker::testing::modes_of(lock_named(lock)));
   };
+  const auto search_crowds = [&](std::uint64_t executions) {
+    return search_in(programs_of(lock, crowds()),
+                     {.by = checker::search::random, .most_executions = executions});
+  };
+  if (auto found = search_crowds(50)) return found;
   if (auto found = search_in(programs_of(lock, small_shapes()), {})) return found;
   if (lock_named(lock).bypass.bounds_readers_past_writer)
     if (auto found = search_in({asks_within_a_turn(lock)}, {})) return found;
   if (lock_named(lock).bypass.counts_all_readers)
     if (auto found = search_in({reads_past_a_writer(lock)}, {.most_executions = 30'000})) return found;
-  if (auto found =
-          search_in(programs_of(lock, crowds()), {.by = checker::search::random, .most_executions = 1000}))
-    return found;
+  if (auto found = search_crowds(1000)) return found;
   return search_in(programs_of(lock, large_shapes()), {.most_executions = 10'000});
 }
 
