@@ -158,6 +158,14 @@ if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
   foreach(name IN LISTS with_locks)
     target_link_libraries(nearfar_${name}_tests PRIVATE nearfar_bench nearfar_test_mutants)
   endforeach()
+  # A search allocates much: with this allocator it takes an eighth to a quarter less time. No library may precede a
+  # sanitizer's.
+  find_library(NEARFAR_FAST_MALLOC NAMES libtcmalloc_minimal.so.4)
+  if(NEARFAR_FAST_MALLOC AND NOT NEARFAR_SANITIZE)
+    set_tests_properties(
+      ${with_locks} checker_schedule checker_sleep checker_map checker_oracle check_all
+      PROPERTIES ENVIRONMENT "LD_PRELOAD=${NEARFAR_FAST_MALLOC}")
+  endif()
 endif()
 
 # ---- with MPI ----------------------------------------------------------------------------------------------
