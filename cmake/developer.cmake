@@ -170,7 +170,8 @@ if(NEARFAR_SANITIZE)
 endif()
 
 # The tests of the checker are in the engine for minutes: three seconds more of compiling take a seventh off them.
-if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT NEARFAR_MPI_ONLY)
+# ThreadSanitizer does not run them.
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT NEARFAR_MPI_ONLY AND NOT NEARFAR_SANITIZE MATCHES "thread")
   target_compile_options(nearfar_engine PRIVATE -O2)
 endif()
 # The optimiser takes twice as long with AddressSanitizer. Its presets optimise the library alone, in which all tests spend
