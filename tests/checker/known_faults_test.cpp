@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
 #include <string>
 
 #include "tests/checker/lock_mutants.hpp"
@@ -192,6 +194,24 @@ TEST_P(sound, does_not_mind_where_writes_come_again) {
 }
 
 INSTANTIATE_TEST_SUITE_P(of, sound, testing::ValuesIn(sound_names()), &name_of_case);
+
+// Other tests leave out lazy delivery for these locks.
+TEST(locks_of_one_node, have_the_same_schedules_with_early_and_late_delivery) {
+  int compared = 0;
+  for (const std::string& name : sound_names()) {
+    const bench::lock_entry& entry = lock_named(name);
+    if (!entry.one_node_only) continue;
+    std::set<std::uint64_t> executions;
+    for (const auto mode : {delivery_mode::eager, delivery_mode::lazy}) {
+      const checker::report result = checker::check(program_of(entry, two_nodes), {.mode = mode});
+      EXPECT_TRUE(result.complete) << name;
+      executions.insert(result.executions);
+    }
+    EXPECT_EQ(executions.size(), 1U) << name;
+    ++compared;
+  }
+  EXPECT_GT(compared, 5);
+}
 
 }  // namespace
 }  // namespace nearfar::test

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
@@ -65,6 +66,24 @@ TEST_P(every_rw_lock, exclude_writers_and_share_among_readers) {
       expect_right_in_all_modes(GetParam(), nodes, all);
       if (bench::rw_catalogue::instance().find(GetParam())->one_node_only) break;
     }
+}
+
+// Other tests leave out lazy delivery for these locks.
+TEST(rw_locks, of_one_node_have_the_same_schedules_with_early_and_late_delivery) {
+  int compared = 0;
+  for (const std::string& name : sound_rw_names()) {
+    if (!bench::rw_catalogue::instance().find(name)->one_node_only) continue;
+    std::set<std::uint64_t> executions;
+    for (const delivery_mode mode : {delivery_mode::eager, delivery_mode::lazy}) {
+      const checker::report result =
+          checker::check(rw_program_of(name, "node:1", {"wr", "rw"}), {.mode = mode});
+      EXPECT_TRUE(result.complete) << name;
+      executions.insert(result.executions);
+    }
+    EXPECT_EQ(executions.size(), 1U) << name;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 2);
 }
 
 TEST_P(every_rw_lock, leave_nothing_behind_by_attempts) {
