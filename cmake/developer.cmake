@@ -175,7 +175,7 @@ if(NEARFAR_SANITIZE)
 endif()
 
 # The tests of the checker are in the engine for minutes: three seconds more of compiling take a seventh off them.
-# ThreadSanitizer does not run them.
+# A build with ThreadSanitizer has none of these tests.
 if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT NEARFAR_MPI_ONLY AND NOT NEARFAR_SANITIZE MATCHES "thread")
   target_compile_options(nearfar_engine PRIVATE -O2)
 endif()
